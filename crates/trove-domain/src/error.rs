@@ -1,0 +1,82 @@
+//! What the outermost layer needs to know about a failure.
+
+/// The cause of an adapter's failure, kept for the log and never shown to a caller.
+pub type Source = Box<dyn std::error::Error + Send + Sync + 'static>;
+
+/// The kinds of failure that a transport distinguishes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// The request is well formed, yet asks for something that a rule forbids.
+    Invalid,
+    /// Nobody is signed in, or the credential is not valid.
+    Unauthenticated,
+    /// The caller is known and may not do this.
+    Forbidden,
+    /// The object does not exist for this caller.
+    NotFound,
+    /// The object's present state does not allow the change.
+    Conflict,
+    /// The caller has used up an allowance.
+    RateLimited,
+    /// The deployment does not have this feature.
+    Unsupported,
+    /// A dependency does not answer; trying again may help.
+    Unavailable,
+    /// The work did not finish in its time.
+    DeadlineExceeded,
+    /// A fault of ours; trying again will not help.
+    Internal,
+}
+
+/// Sorts an error into an [`ErrorKind`].
+pub trait Classify: std::error::Error + Send + Sync + 'static {
+    /// The kind of this failure.
+    fn kind(&self) -> ErrorKind;
+}
+
+/// What every store port answers when it fails.
+///
+/// Rule violations a caller branches on are not here: they are outcomes in the return types of
+/// the store methods.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The database cannot be reached or is busy; trying again may help.
+    #[error("the database is unavailable in {operation}")]
+    Unavailable {
+        /// Which store method failed, as `<entity>.<verb>`.
+        operation: &'static str,
+        /// What the driver said.
+        #[source]
+        source: Source,
+    },
+    /// A row that is no valid entity.
+    #[error("{entity} {id} in the database is not valid")]
+    Corrupt {
+        /// Kind of entity.
+        entity: &'static str,
+        /// Its key.
+        id: String,
+        /// What is wrong with it.
+        #[source]
+        source: Source,
+    },
+    /// Anything else; trying again will not help.
+    #[error("the database failed in {operation}")]
+    Backend {
+        /// Which store method failed, as `<entity>.<verb>`.
+        operation: &'static str,
+        /// What the driver said.
+        #[source]
+        source: Source,
+    },
+}
+
+impl Classify for StoreError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Unavailable { .. } => ErrorKind::Unavailable,
+            Self::Corrupt { .. } | Self::Backend { .. } => ErrorKind::Internal,
+        }
+    }
+}

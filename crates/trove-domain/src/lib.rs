@@ -1,0 +1,31 @@
+//! The vocabulary of Trove: what the words mean, and the seams between the parts.
+//!
+//! * **document**: one item of a source, with access and metadata ([`document`]).
+//! * **chunk**: the indexed unit, a piece of a document with its own vector ([`chunk`]).
+//! * **section**: adjacent chunks of one document, merged for display ([`section`]).
+//! * **cc pair**: a connector together with a credential; access hangs on it ([`cc_pair`]).
+//! * **scope**: what a caller may read, required by every index query ([`access`]).
+//!
+//! The traits in [`port`] are the seams; `ls src/port` lists them.
+//!
+//! **Purity.** Nothing here does I/O, knows a runtime, a client or a wire format, reads the clock
+//! or draws randomness. A test holds the closure of this crate to that.
+#![deny(missing_docs)]
+
+pub mod access;
+pub mod cc_pair;
+pub mod chunk;
+pub mod document;
+pub mod document_set;
+pub mod error;
+pub mod fusion;
+pub mod group;
+pub mod hit;
+pub mod id;
+pub mod job;
+pub mod page;
+pub mod port;
+pub mod query;
+pub mod section;
+pub mod source;
+pub mod user;

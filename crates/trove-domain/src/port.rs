@@ -1,0 +1,42 @@
+//! The seams: what the engine asks of the outside world.
+//!
+//! Every trait is object-safe and held as `Arc<dyn Port>`. Its documentation is its contract, and
+//! `trove-testkit` holds the contract as a suite that every adapter runs. Two rules hold
+//! everywhere: cancellation is drop (each method says what holds after its future is dropped), and
+//! a store method is one business step, atomic as such.
+
+mod access_filter;
+mod api_key_store;
+mod cc_pair_store;
+mod clock;
+mod document_index;
+mod document_set_store;
+mod document_store;
+mod embedding_model;
+mod file_store;
+mod group_store;
+mod ids;
+mod job_queue;
+mod text_extractor;
+mod user_store;
+
+pub use access_filter::AccessFilter;
+pub use api_key_store::ApiKeyStore;
+pub use cc_pair_store::{AccessChange, CcPairStore, NewCcPair};
+pub use clock::Clock;
+pub use document_index::{
+    AttributeUpdate, DocumentIndex, DocumentIndexError, IndexCapabilities, IndexStatistics,
+    WriteOutcome,
+};
+pub use document_set_store::{DocumentSetStore, NewDocumentSet};
+pub use document_store::{
+    DirtyDocument, DocumentRecord, DocumentStore, DocumentSummary, IndexedMark, PendingState,
+    RegisteredAttributes, Registration, Unlinked,
+};
+pub use embedding_model::{EmbeddingError, EmbeddingModel, EmbeddingModelInfo, Tokenizer};
+pub use file_store::{FileKey, FileStore, FileStoreError, InvalidFileKey};
+pub use group_store::GroupStore;
+pub use ids::IdGenerator;
+pub use job_queue::JobQueue;
+pub use text_extractor::{ExtractError, ExtractedText, TextExtractor};
+pub use user_store::{NewUser, UserStore};
