@@ -1,1 +1,64 @@
-//! placeholder
+//! What Trove does, over ports and without a transport.
+//!
+//! [`Engine`] is the whole of it: [`Engine::search`] finds passages, [`Engine::ingest`] takes
+//! documents, [`Engine::authenticate`] tells who holds a key. It is made of [`Backends`], a plain
+//! struct of `Arc<dyn Port>`, and an [`EngineConfig`].
+
+mod authentication;
+mod backends;
+mod config;
+mod keyed_lock;
+mod system;
+
+pub mod administration;
+pub mod ingestion;
+pub mod retrieval;
+
+use std::sync::Arc;
+
+pub use authentication::KEY_PREFIX;
+pub use backends::Backends;
+pub use config::{EngineConfig, IngestionLimits};
+pub use system::{SystemClock, SystemIds};
+
+use tokio::sync::Notify;
+use trove_domain::id::DocumentId;
+
+use crate::keyed_lock::KeyedLock;
+
+/// Search and ingestion over a set of backends. Cheap to clone.
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    backends: Backends,
+    config: EngineConfig,
+    /// One writer per document at a time, so that content cannot be overtaken by older content.
+    document_locks: KeyedLock<DocumentId>,
+    /// Wakes the worker for jobs that this process enqueued.
+    jobs_enqueued: Notify,
+}
+
+impl Engine {
+    /// An engine over `backends`.
+    #[must_use]
+    pub fn new(backends: Backends, config: EngineConfig) -> Self {
+        let document_locks = KeyedLock::new();
+        let jobs_enqueued = Notify::new();
+        Self { shared: Arc::new(Shared { backends, config, document_locks, jobs_enqueued }) }
+    }
+
+    /// The configuration it was made with.
+    #[must_use]
+    pub fn config(&self) -> &EngineConfig {
+        &self.shared.config
+    }
+
+    /// The backends it was made with.
+    #[must_use]
+    pub fn backends(&self) -> &Backends {
+        &self.shared.backends
+    }
+}

@@ -1,0 +1,160 @@
+//! What administrators do: the first administrator, API keys, access of pairs, document sets.
+
+use secrecy::SecretString;
+use trove_domain::access::Role;
+use trove_domain::document_set::DocumentSet;
+use trove_domain::error::{Classify, ErrorKind, StoreError};
+use trove_domain::id::{ApiKeyId, CcPairId, UserId};
+use trove_domain::port::{AccessChange, NewDocumentSet, NewUser};
+use trove_domain::user::{ApiKey, NewApiKey, User};
+
+use crate::Engine;
+use crate::authentication::new_token;
+
+/// Address of the administrator that is made on the first start.
+pub const FIRST_ADMIN_EMAIL: &str = "admin@trove.localhost";
+
+/// A key just made: the only time its secret is at hand.
+#[derive(Debug)]
+pub struct IssuedKey {
+    /// The key as it is kept.
+    pub key: ApiKey,
+    /// What the client sends.
+    pub secret: SecretString,
+}
+
+/// Why a key was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum IssueKeyError {
+    /// No user has this address.
+    #[error("there is no user with the address {email}")]
+    NoSuchUser {
+        /// The address in question.
+        email: String,
+    },
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Classify for IssueKeyError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoSuchUser { .. } => ErrorKind::NotFound,
+            Self::Store(error) => error.kind(),
+        }
+    }
+}
+
+impl Engine {
+    /// Makes the first administrator and a key for it, if there is no administrator yet; answers
+    /// the key's secret then.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]; nothing is made then.
+    pub async fn bootstrap_admin(&self) -> Result<Option<SecretString>, StoreError> {
+        let backends = self.backends();
+        let now = backends.clock.now();
+        let token = new_token(backends.ids.as_ref());
+        let user = NewUser {
+            id: UserId(backends.ids.uuid()),
+            email: FIRST_ADMIN_EMAIL.to_owned(),
+            role: Role::Admin,
+            created_at: now,
+        };
+        let key = NewApiKey {
+            name: Some("first administrator".to_owned()),
+            display: token.display,
+            hash: token.hash,
+            user: user.id,
+            created_at: now,
+        };
+        let made = backends.users.insert_first_admin(user, key).await?;
+        Ok(made.then_some(token.secret))
+    }
+
+    /// Makes a key that acts as the user with address `email`.
+    ///
+    /// # Errors
+    ///
+    /// [`IssueKeyError`]; nothing is made then.
+    pub async fn issue_key(
+        &self,
+        email: &str,
+        name: Option<String>,
+    ) -> Result<IssuedKey, IssueKeyError> {
+        let backends = self.backends();
+        let no_such_user = || IssueKeyError::NoSuchUser { email: email.to_owned() };
+        let user = backends.users.get_by_email(email).await?.ok_or_else(no_such_user)?;
+        let token = new_token(backends.ids.as_ref());
+        let key = NewApiKey {
+            name,
+            display: token.display,
+            hash: token.hash,
+            user: user.id,
+            created_at: backends.clock.now(),
+        };
+        let key = backends.api_keys.insert(key).await?.ok_or_else(no_such_user)?;
+        Ok(IssuedKey { key, secret: token.secret })
+    }
+
+    /// A page of keys with their users, revoked ones too, by rising id.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the keys cannot be read.
+    pub async fn list_keys(
+        &self,
+        after: Option<ApiKeyId>,
+        limit: u32,
+    ) -> Result<Vec<(ApiKey, User)>, StoreError> {
+        self.backends().api_keys.list(after, limit).await
+    }
+
+    /// Ends a key, from the next request on; `false` when there is no such key.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]; the key still works then.
+    pub async fn revoke_key(&self, id: ApiKeyId) -> Result<bool, StoreError> {
+        self.backends().api_keys.revoke(id, self.backends().clock.now()).await
+    }
+
+    /// Changes who may read the documents of a pair; `false` when there is no such pair.
+    ///
+    /// The registry knows at once. The index follows in the background, without embedding anything
+    /// again; [`Engine::sync_documents`] waits for it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]; nothing changes then.
+    pub async fn set_pair_access(
+        &self,
+        pair: CcPairId,
+        change: AccessChange,
+    ) -> Result<bool, StoreError> {
+        let backends = self.backends();
+        let now = backends.clock.now();
+        let changed = backends.cc_pairs.set_access(pair, change, now, self.sync_job()).await?;
+        self.shared.jobs_enqueued.notify_one();
+        Ok(changed)
+    }
+
+    /// Makes a document set; `None` when its name is taken or one of its parts does not exist.
+    /// The index follows in the background.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]; nothing is made then.
+    pub async fn insert_document_set(
+        &self,
+        set: NewDocumentSet,
+    ) -> Result<Option<DocumentSet>, StoreError> {
+        let backends = self.backends();
+        let now = backends.clock.now();
+        let made = backends.document_sets.insert(set, now, self.sync_job()).await?;
+        self.shared.jobs_enqueued.notify_one();
+        Ok(made)
+    }
+}

@@ -1,0 +1,29 @@
+use trove_domain::query::HybridAlpha;
+
+/// What an operator decides about an engine.
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// Weight of the vectors where a request does not say.
+    pub hybrid_alpha: HybridAlpha,
+    /// `false` turns off search and ingestion (`DISABLE_VECTOR_DB`).
+    pub vector_db: bool,
+    /// Bounds on what is ingested.
+    pub limits: IngestionLimits,
+}
+
+/// Bounds on what is ingested.
+#[derive(Clone, Copy, Debug)]
+pub struct IngestionLimits {
+    /// Most characters of title and text that a document may have.
+    pub document_chars_max: usize,
+}
+
+impl Default for EngineConfig {
+    fn default() -> Self {
+        Self {
+            hybrid_alpha: HybridAlpha::BALANCED,
+            vector_db: true,
+            limits: IngestionLimits { document_chars_max: 5_000_000 },
+        }
+    }
+}

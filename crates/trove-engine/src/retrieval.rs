@@ -1,0 +1,65 @@
+//! Search: from a caller's words to ranked passages.
+
+mod search;
+
+use trove_domain::document::Tag;
+use trove_domain::error::{Classify, ErrorKind, StoreError};
+use trove_domain::port::DocumentIndexError;
+use trove_domain::query::{QueryText, TimeRange};
+use trove_domain::section::RankedSection;
+use trove_domain::source::DocumentSource;
+
+/// A search as a caller asks for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchRequest {
+    /// What to search for.
+    pub query: QueryText,
+    /// Any of these sources; empty for all.
+    pub sources: Vec<DocumentSource>,
+    /// In any of the sets with these names; empty for all.
+    pub document_sets: Vec<String>,
+    /// Carrying all of these tags.
+    pub tags: Vec<Tag>,
+    /// Updated in this span.
+    pub updated_at: TimeRange,
+    /// Created in this span.
+    pub created_at: TimeRange,
+}
+
+/// A passage that answers a search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchResult {
+    /// Number of the document in the answer, from 1 in order of first appearance; passages of one
+    /// document share it.
+    pub citation_id: u32,
+    /// The passage.
+    pub section: RankedSection,
+}
+
+/// Why a search failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SearchError {
+    /// The caller cannot see these sets, or they do not exist.
+    #[error("user does not have access to document sets: {}", names.join(", "))]
+    DocumentSets {
+        /// The names in question, sorted.
+        names: Vec<String>,
+    },
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The index failed.
+    #[error(transparent)]
+    Index(#[from] DocumentIndexError),
+}
+
+impl Classify for SearchError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::DocumentSets { .. } => ErrorKind::Forbidden,
+            Self::Store(error) => error.kind(),
+            Self::Index(error) => error.kind(),
+        }
+    }
+}
