@@ -1,0 +1,133 @@
+//! Brings a database to the schema of this binary.
+
+use diesel::{ExpressionMethods, QueryDsl};
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
+
+use crate::backend::Sqlite;
+use crate::error::OpenError;
+use crate::schema::schema_migration;
+
+/// One step of the schema, in both dialects.
+pub(crate) struct Migration {
+    pub(crate) version: &'static str,
+    pub(crate) sqlite: Script,
+    pub(crate) postgres: Script,
+}
+
+pub(crate) struct Script {
+    pub(crate) up: &'static str,
+    /// For the tests: operators restore a backup instead.
+    #[cfg_attr(not(test), expect(dead_code, reason = "run by the tests only"))]
+    pub(crate) down: &'static str,
+}
+
+macro_rules! migrations {
+    ($($version:literal),+ $(,)?) => {
+        &[$(Migration {
+            version: $version,
+            sqlite: script!("sqlite", $version),
+            postgres: script!("postgres", $version),
+        }),+]
+    };
+}
+
+macro_rules! script {
+    ($database:literal, $version:literal) => {
+        Script {
+            up: include_str!(concat!("../../../migrations/", $database, "/", $version, "/up.sql")),
+            down: include_str!(concat!(
+                "../../../migrations/",
+                $database,
+                "/",
+                $version,
+                "/down.sql"
+            )),
+        }
+    };
+}
+
+/// All steps, oldest first.
+pub(crate) const MIGRATIONS: &[Migration] = migrations!["20261121000000_create_foundation"];
+
+const REGISTER: &str =
+    "CREATE TABLE IF NOT EXISTS schema_migration (version text NOT NULL PRIMARY KEY);";
+
+/// Key of PostgreSQL's advisory lock: processes that start together migrate one after the other.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(7021586401);";
+
+/// A step failed, or the schema is newer than this binary.
+enum Stop {
+    Query { version: &'static str, source: diesel::result::Error },
+    Newer { found: String },
+}
+
+impl From<diesel::result::Error> for Stop {
+    fn from(source: diesel::result::Error) -> Self {
+        Self::Query { version: newest(), source }
+    }
+}
+
+impl From<Stop> for OpenError {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Query { version, source } => {
+                Self::Migration { version: version.to_owned(), source: source.into() }
+            }
+            Stop::Newer { found } => Self::Newer { found, known: newest() },
+        }
+    }
+}
+
+fn newest() -> &'static str {
+    MIGRATIONS.last().map_or("", |migration| migration.version)
+}
+
+/// The migrations that a database with `applied` lacks.
+fn missing(applied: &[String]) -> Result<impl Iterator<Item = &'static Migration> + use<'_>, Stop> {
+    let known = |version: &String| MIGRATIONS.iter().any(|m| m.version == version);
+    if let Some(found) = applied.iter().rfind(|version| !known(version)) {
+        return Err(Stop::Newer { found: found.clone() });
+    }
+    Ok(MIGRATIONS.iter().filter(|m| !applied.iter().any(|version| version == m.version)))
+}
+
+macro_rules! migrate {
+    ($conn:ident, $dialect:ident) => {{
+        $conn.batch_execute(REGISTER).await?;
+        let applied: Vec<String> = schema_migration::table
+            .select(schema_migration::version)
+            .order(schema_migration::version)
+            .load($conn)
+            .await?;
+        for migration in missing(&applied)? {
+            let version = migration.version;
+            let failed = |source| Stop::Query { version, source };
+            $conn.batch_execute(migration.$dialect.up).await.map_err(failed)?;
+            diesel::insert_into(schema_migration::table)
+                .values(schema_migration::version.eq(version))
+                .execute($conn)
+                .await
+                .map_err(failed)?;
+        }
+        Ok(())
+    }};
+}
+
+pub(crate) async fn sqlite(connection: &mut Sqlite) -> Result<(), OpenError> {
+    let done = connection
+        .exclusive_transaction(async |conn: &mut Sqlite| -> Result<(), Stop> {
+            migrate!(conn, sqlite)
+        })
+        .await;
+    Ok(done?)
+}
+
+pub(crate) async fn postgres(connection: &mut AsyncPgConnection) -> Result<(), OpenError> {
+    let done = connection
+        .transaction(async |conn: &mut AsyncPgConnection| -> Result<(), Stop> {
+            conn.batch_execute(LOCK).await?;
+            migrate!(conn, postgres)
+        })
+        .await;
+    Ok(done?)
+}

@@ -1,0 +1,205 @@
+//! How a store begins and ends.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use diesel_async::pooled_connection::deadpool::Pool;
+use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig};
+use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
+use futures_util::FutureExt;
+use rustls::ClientConfig;
+use secrecy::{ExposeSecret, SecretString};
+use tokio_postgres::NoTls;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres_rustls::MakeRustlsConnect;
+use trove_domain::error::{Source, StoreError};
+use trove_domain::port::IdGenerator;
+
+use crate::backend::{Backend, SqliteBackend, read};
+use crate::error::OpenError;
+use crate::{Shared, Store, migrate};
+
+/// Where the SQLite database is and how it is used.
+#[derive(Clone, Debug)]
+pub struct SqliteConfig {
+    /// The file; it is made when it does not exist.
+    pub path: PathBuf,
+    /// How long a statement waits for another process that holds the database.
+    pub busy_timeout: Duration,
+    /// Connections that read at the same time.
+    pub readers: usize,
+}
+
+impl SqliteConfig {
+    /// The database in `path`, with defaults for the rest.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), busy_timeout: Duration::from_secs(10), readers: 4 }
+    }
+}
+
+/// Where PostgreSQL is and how it is used.
+#[derive(Clone, Debug)]
+pub struct PostgresConfig {
+    /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. `sslmode` `disable`, `prefer` (the default)
+    /// and `require` are understood; a certificate is always checked against the system's roots.
+    pub url: SecretString,
+    /// Most connections.
+    pub pool_size: usize,
+    /// A statement that takes longer is given up.
+    pub statement_timeout: Duration,
+    /// How long making a connection may take.
+    pub connect_timeout: Duration,
+}
+
+impl PostgresConfig {
+    /// The database at `url`, with defaults for the rest.
+    #[must_use]
+    pub fn new(url: SecretString) -> Self {
+        Self {
+            url,
+            pool_size: 16,
+            statement_timeout: Duration::from_secs(30),
+            connect_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Store {
+    /// Opens a SQLite database and brings it to the present schema.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] says what to do.
+    pub async fn open_sqlite(
+        config: SqliteConfig,
+        ids: Arc<dyn IdGenerator>,
+    ) -> Result<Self, OpenError> {
+        let path = config.path.clone();
+        let file = |source: Source| OpenError::File { path: path.display().to_string(), source };
+        create_private(&config.path).map_err(|error| file(error.into()))?;
+        let sqlite = SqliteBackend::new(config.path, config.busy_timeout, config.readers.max(1));
+        let mut connection = sqlite.connect().await.map_err(|error| file(error.into()))?;
+        migrate::sqlite(&mut connection).await?;
+        *sqlite.writer.lock().await = Some(connection);
+        Ok(Self { shared: Arc::new(Shared { backend: Backend::Sqlite(sqlite), ids }) })
+    }
+
+    /// Connects to PostgreSQL and brings the database to the present schema.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] says what to do; it never holds the password.
+    pub async fn open_postgres(
+        config: PostgresConfig,
+        ids: Arc<dyn IdGenerator>,
+    ) -> Result<Self, OpenError> {
+        let mut server = tokio_postgres::Config::from_str(config.url.expose_secret())
+            .map_err(|error| OpenError::Url(error.into()))?;
+        server.connect_timeout(config.connect_timeout);
+        server.application_name("trove");
+        let statement_timeout_ms = config.statement_timeout.as_millis();
+        let options = format!("-c statement_timeout={statement_timeout_ms}");
+        let options = match server.get_options() {
+            Some(given) => format!("{given} {options}"),
+            None => options,
+        };
+        server.options(options);
+        let address = address(&server);
+        let connect = |source: Source| OpenError::Connect { address: address.clone(), source };
+
+        // Waiting for a lock or for an index to be built is no reason to give up a migration.
+        let mut connection =
+            establish(server.clone()).await.map_err(|error| connect(error.into()))?;
+        let patient = connection.batch_execute("SET statement_timeout = 0").await;
+        patient.map_err(|error| connect(error.into()))?;
+        migrate::postgres(&mut connection).await?;
+        drop(connection);
+
+        let mut manager = ManagerConfig::default();
+        manager.custom_setup = Box::new(move |_| establish(server.clone()).boxed());
+        // The address is part of the closure above.
+        let manager = AsyncDieselConnectionManager::new_with_config("", manager);
+        let pool = Pool::builder(manager)
+            .max_size(config.pool_size.max(1))
+            .wait_timeout(Some(config.connect_timeout))
+            .create_timeout(Some(config.connect_timeout))
+            .runtime(deadpool::Runtime::Tokio1)
+            .build()
+            .map_err(|error| connect(error.into()))?;
+        Ok(Self { shared: Arc::new(Shared { backend: Backend::Postgres(pool), ids }) })
+    }
+
+    /// Whether the database answers.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when it does not.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        read!(self, "store.ping", |conn| {
+            diesel::sql_query("SELECT 1").execute(conn).await?;
+            Ok(())
+        })
+    }
+
+    /// Closes the database. Nothing that was acknowledged depends on it.
+    pub async fn close(&self) {
+        match self.backend() {
+            Backend::Sqlite(sqlite) => sqlite.close().await,
+            Backend::Postgres(pool) => pool.close(),
+        }
+    }
+}
+
+/// Makes the file readable for its owner only, if it is not there yet.
+fn create_private(path: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true).append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop)
+}
+
+async fn establish(config: tokio_postgres::Config) -> diesel::ConnectionResult<AsyncPgConnection> {
+    let bad = |error: tokio_postgres::Error| {
+        // The server's own words are one level down.
+        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
+        diesel::ConnectionError::BadConnection(format!("{error}{}", cause.unwrap_or_default()))
+    };
+    if config.get_ssl_mode() == SslMode::Disable {
+        let (client, connection) = config.connect(NoTls).await.map_err(bad)?;
+        return AsyncPgConnection::try_from_client_and_connection(client, connection).await;
+    }
+    let (client, connection) = config.connect(tls()).await.map_err(bad)?;
+    AsyncPgConnection::try_from_client_and_connection(client, connection).await
+}
+
+fn tls() -> MakeRustlsConnect {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map(|builder| builder.with_root_certificates(roots).with_no_client_auth());
+    match config {
+        Ok(config) => MakeRustlsConnect::new(config),
+        Err(error) => unreachable!("ring supports the default protocol versions: {error}"),
+    }
+}
+
+/// Host, port and database, for messages.
+fn address(config: &tokio_postgres::Config) -> String {
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(host)) => host.clone(),
+        #[cfg(unix)]
+        Some(Host::Unix(path)) => path.display().to_string(),
+        None => "localhost".to_owned(),
+    };
+    let port = config.get_ports().first().copied().unwrap_or(5432);
+    match config.get_dbname() {
+        Some(database) => format!("{host}:{port}/{database}"),
+        None => format!("{host}:{port}"),
+    }
+}

@@ -1,0 +1,183 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel_async::{AsyncConnection, RunQueryDsl};
+use trove_domain::cc_pair::{CcPair, CcPairStatus};
+use trove_domain::error::StoreError;
+use trove_domain::id::{CcPairId, ConnectorId, CredentialId, GroupId, UserId};
+use trove_domain::job::NewJob;
+use trove_domain::port::{AccessChange, CcPairStore, NewCcPair};
+
+use crate::Store;
+use crate::backend::{read, transact};
+use crate::documents::mark_pair_dirty;
+use crate::error::{Failure, corrupt};
+use crate::jobs::insert_job;
+use crate::schema::{cc_pair, cc_pair_group, connector};
+use crate::sql::{Id, Time};
+
+/// The system's empty credential.
+const NO_CREDENTIAL: i32 = 0;
+
+type PairRow = (i32, String, i32, i32, String, String, String, Option<Id>, Time);
+
+fn pair(row: PairRow, groups: BTreeSet<GroupId>) -> Result<CcPair, Failure> {
+    let (id, name, connector, credential, source, access_type, status, creator, created_at) = row;
+    Ok(CcPair {
+        id: CcPairId(id),
+        name,
+        connector: ConnectorId(connector),
+        credential: CredentialId(credential),
+        source: source.parse().map_err(corrupt("cc pair", id))?,
+        access_type: access_type.parse().map_err(corrupt("cc pair", id))?,
+        groups,
+        status: status.parse().map_err(corrupt("cc pair", id))?,
+        creator: creator.map(|id| UserId(id.0)),
+        created_at: created_at.0,
+    })
+}
+
+/// Loads the pairs of a query over `cc_pair` joined with `connector`, with their groups.
+macro_rules! load_pairs {
+    ($conn:expr, $query:expr) => {{
+        let rows: Vec<PairRow> = $query
+            .select((
+                cc_pair::id,
+                cc_pair::name,
+                cc_pair::connector_id,
+                cc_pair::credential_id,
+                connector::source,
+                cc_pair::access_type,
+                cc_pair::status,
+                cc_pair::creator_id,
+                cc_pair::created_at,
+            ))
+            .load($conn)
+            .await?;
+        let ids: Vec<i32> = rows.iter().map(|row| row.0).collect();
+        let links: Vec<(i32, i32)> = cc_pair_group::table
+            .filter(cc_pair_group::cc_pair_id.eq_any(ids))
+            .select((cc_pair_group::cc_pair_id, cc_pair_group::group_id))
+            .load($conn)
+            .await?;
+        let mut groups: BTreeMap<i32, BTreeSet<GroupId>> = BTreeMap::new();
+        for (pair, group) in links {
+            groups.entry(pair).or_default().insert(GroupId(group));
+        }
+        rows.into_iter()
+            .map(|row| {
+                let groups = groups.remove(&row.0).unwrap_or_default();
+                pair(row, groups)
+            })
+            .collect::<Result<Vec<CcPair>, Failure>>()?
+    }};
+}
+
+macro_rules! insert_groups {
+    ($conn:expr, $pair:expr, $groups:expr) => {
+        for group in $groups {
+            diesel::insert_into(cc_pair_group::table)
+                .values((cc_pair_group::cc_pair_id.eq($pair), cc_pair_group::group_id.eq(group.0)))
+                .execute($conn)
+                .await?;
+        }
+    };
+}
+
+#[async_trait]
+impl CcPairStore for Store {
+    #[tracing::instrument(name = "db.cc_pair.get_or_insert", skip_all)]
+    async fn get_or_insert(&self, new: NewCcPair) -> Result<CcPair, StoreError> {
+        transact!(self, "cc_pair.get_or_insert", |conn| {
+            let made: Option<i32> = diesel::insert_into(connector::table)
+                .values((
+                    connector::name.eq(&new.name),
+                    connector::source.eq(new.source.as_str()),
+                    connector::config.eq(new.config.to_string()),
+                    connector::created_at.eq(Time(new.created_at)),
+                    connector::updated_at.eq(Time(new.created_at)),
+                ))
+                // A conflict waits for the other transaction, whose pair is then found below.
+                .on_conflict_do_nothing()
+                .returning(connector::id)
+                .get_result(conn)
+                .await
+                .optional()?;
+            if let Some(connector) = made {
+                let id: i32 = diesel::insert_into(cc_pair::table)
+                    .values((
+                        cc_pair::name.eq(&new.name),
+                        cc_pair::connector_id.eq(connector),
+                        cc_pair::credential_id.eq(NO_CREDENTIAL),
+                        cc_pair::access_type.eq(new.access_type.as_str()),
+                        cc_pair::status.eq(CcPairStatus::Active.as_str()),
+                        cc_pair::creator_id.eq(new.creator.map(|user| Id(user.0))),
+                        cc_pair::created_at.eq(Time(new.created_at)),
+                    ))
+                    .returning(cc_pair::id)
+                    .get_result(conn)
+                    .await?;
+                insert_groups!(conn, id, &new.groups);
+            }
+            let query = cc_pair::table
+                .inner_join(connector::table)
+                .filter(connector::name.eq(&new.name))
+                .filter(connector::source.eq(new.source.as_str()))
+                .filter(cc_pair::credential_id.eq(NO_CREDENTIAL))
+                .limit(1);
+            let pairs = load_pairs!(conn, query);
+            pairs.into_iter().next().ok_or(Failure::Query(diesel::result::Error::NotFound))
+        })
+    }
+
+    #[tracing::instrument(name = "db.cc_pair.get", skip_all)]
+    async fn get(&self, id: CcPairId) -> Result<Option<CcPair>, StoreError> {
+        read!(self, "cc_pair.get", |conn| {
+            let query = cc_pair::table.inner_join(connector::table).filter(cc_pair::id.eq(id.0));
+            Ok(load_pairs!(conn, query).into_iter().next())
+        })
+    }
+
+    #[tracing::instrument(name = "db.cc_pair.list", skip_all)]
+    async fn list(&self, after: Option<CcPairId>, limit: u32) -> Result<Vec<CcPair>, StoreError> {
+        read!(self, "cc_pair.list", |conn| {
+            let query = cc_pair::table
+                .inner_join(connector::table)
+                .filter(cc_pair::id.gt(after.map_or(i32::MIN, |id| id.0)))
+                .filter(cc_pair::id.ne(CcPair::DEFAULT.0))
+                .order(cc_pair::id)
+                .limit(i64::from(limit));
+            Ok(load_pairs!(conn, query))
+        })
+    }
+
+    #[tracing::instrument(name = "db.cc_pair.set_access", skip_all)]
+    async fn set_access(
+        &self,
+        id: CcPairId,
+        change: AccessChange,
+        now: DateTime<Utc>,
+        job: NewJob,
+    ) -> Result<bool, StoreError> {
+        let job_id = self.ids().uuid();
+        transact!(self, "cc_pair.set_access", |conn| {
+            let changed = diesel::update(cc_pair::table.find(id.0))
+                .set(cc_pair::access_type.eq(change.access_type.as_str()))
+                .execute(conn)
+                .await?;
+            if changed == 0 {
+                return Ok(false);
+            }
+            diesel::delete(cc_pair_group::table)
+                .filter(cc_pair_group::cc_pair_id.eq(id.0))
+                .execute(conn)
+                .await?;
+            insert_groups!(conn, id.0, &change.groups);
+            mark_pair_dirty!(conn, id.0, now);
+            insert_job!(conn, job_id, job);
+            Ok(true)
+        })
+    }
+}

@@ -1,0 +1,207 @@
+//! The tables of `migrations/`, the same on both databases.
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::sql::{Guid, Instant};
+    user_account (id) {
+        id -> Guid,
+        email -> Text,
+        email_key -> Text,
+        role -> Text,
+        active -> Bool,
+        created_at -> Instant,
+        updated_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::sql::{Guid, Instant};
+    api_key (id) {
+        id -> Integer,
+        name -> Nullable<Text>,
+        display -> Text,
+        token_hash -> Text,
+        user_id -> Guid,
+        created_at -> Instant,
+        revoked_at -> Nullable<Instant>,
+    }
+}
+
+diesel::table! {
+    user_group (id) {
+        id -> Integer,
+        name -> Text,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::sql::Guid;
+    user_group_member (group_id, user_id) {
+        group_id -> Integer,
+        user_id -> Guid,
+        curator -> Bool,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::sql::Instant;
+    connector (id) {
+        id -> Integer,
+        name -> Text,
+        source -> Text,
+        config -> Text,
+        created_at -> Instant,
+        updated_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::sql::{Guid, Instant};
+    credential (id) {
+        id -> Integer,
+        name -> Nullable<Text>,
+        source -> Text,
+        owner_id -> Nullable<Guid>,
+        created_at -> Instant,
+        updated_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::sql::{Guid, Instant};
+    cc_pair (id) {
+        id -> Integer,
+        name -> Text,
+        connector_id -> Integer,
+        credential_id -> Integer,
+        access_type -> Text,
+        status -> Text,
+        creator_id -> Nullable<Guid>,
+        created_at -> Instant,
+    }
+}
+
+diesel::table! {
+    cc_pair_group (cc_pair_id, group_id) {
+        cc_pair_id -> Integer,
+        group_id -> Integer,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::sql::Instant;
+    document (id) {
+        id -> Text,
+        source -> Text,
+        semantic_identifier -> Text,
+        link -> Nullable<Text>,
+        metadata -> Text,
+        updated_at -> Nullable<Instant>,
+        created_at -> Nullable<Instant>,
+        primary_owners -> Text,
+        secondary_owners -> Text,
+        from_ingestion_api -> Bool,
+        boost -> Integer,
+        hidden -> Bool,
+        revision -> BigInt,
+        pending -> Nullable<Text>,
+        content_hash -> Nullable<Text>,
+        embedding_model -> Nullable<Text>,
+        chunk_count -> Integer,
+        changed_at -> Instant,
+    }
+}
+
+diesel::table! {
+    document_cc_pair (document_id, cc_pair_id) {
+        document_id -> Text,
+        cc_pair_id -> Integer,
+        indexed -> Bool,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::sql::Instant;
+    document_set (id) {
+        id -> Integer,
+        name -> Text,
+        public -> Bool,
+        created_at -> Instant,
+    }
+}
+
+diesel::table! {
+    document_set_cc_pair (document_set_id, cc_pair_id) {
+        document_set_id -> Integer,
+        cc_pair_id -> Integer,
+    }
+}
+
+diesel::table! {
+    document_set_group (document_set_id, group_id) {
+        document_set_id -> Integer,
+        group_id -> Integer,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::sql::Guid;
+    document_set_user (document_set_id, user_id) {
+        document_set_id -> Integer,
+        user_id -> Guid,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::sql::{Guid, Instant};
+    job (id) {
+        id -> Guid,
+        queue -> Text,
+        kind -> Text,
+        deduplication_key -> Nullable<Text>,
+        payload -> Text,
+        state -> Text,
+        run_at -> Instant,
+        leased_until -> Nullable<Instant>,
+        attempt -> Integer,
+        error -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    schema_migration (version) {
+        version -> Text,
+    }
+}
+
+diesel::joinable!(api_key -> user_account (user_id));
+diesel::joinable!(cc_pair -> connector (connector_id));
+diesel::joinable!(cc_pair -> credential (credential_id));
+diesel::joinable!(credential -> user_account (owner_id));
+diesel::joinable!(document_cc_pair -> document (document_id));
+diesel::allow_tables_to_appear_in_same_query!(
+    user_account,
+    api_key,
+    user_group,
+    user_group_member,
+    connector,
+    credential,
+    cc_pair,
+    cc_pair_group,
+    document,
+    document_cc_pair,
+    document_set,
+    document_set_cc_pair,
+    document_set_group,
+    document_set_user,
+    job,
+);

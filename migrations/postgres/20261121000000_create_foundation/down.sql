@@ -1,0 +1,15 @@
+DROP TABLE job;
+DROP TABLE document_set_user;
+DROP TABLE document_set_group;
+DROP TABLE document_set_cc_pair;
+DROP TABLE document_set;
+DROP TABLE document_cc_pair;
+DROP TABLE document;
+DROP TABLE cc_pair_group;
+DROP TABLE cc_pair;
+DROP TABLE credential;
+DROP TABLE connector;
+DROP TABLE user_group_member;
+DROP TABLE user_group;
+DROP TABLE api_key;
+DROP TABLE user_account;
