@@ -6,6 +6,7 @@
 mod attention;
 mod dense;
 mod layer;
+mod quantize;
 mod simd;
 
 use std::ops::Range;
@@ -22,6 +23,17 @@ pub(crate) const WINDOW: usize = 256;
 const LAYERS: usize = 6;
 const VOCABULARY: usize = 30_522;
 const POSITIONS: usize = 512;
+
+/// How the products with the weights are computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// In 32-bit floats, as the reference does: vectors agree to six digits.
+    #[default]
+    F32,
+    /// In 8-bit integers, which processors with such dot products do several times as fast.
+    /// Vectors deviate by about 0.005 in cosine distance.
+    Int8,
+}
 
 /// The weights, packed for this machine's instruction set.
 pub(crate) struct Encoder {
@@ -41,7 +53,7 @@ pub(crate) struct Scratch {
 
 impl Encoder {
     /// Takes the encoder's tensors out of `weights`, under the names BERT gives them.
-    pub(crate) fn new(weights: &mut Weights) -> Result<Self, WeightsError> {
+    pub(crate) fn new(weights: &mut Weights, precision: Precision) -> Result<Self, WeightsError> {
         let mut position_embeddings =
             weights.take("embeddings.position_embeddings.weight", &[POSITIONS, HIDDEN])?;
         position_embeddings.truncate(WINDOW * HIDDEN);
@@ -55,7 +67,9 @@ impl Encoder {
                 .take("embeddings.word_embeddings.weight", &[VOCABULARY, HIDDEN])?,
             position_embeddings,
             embedding_norm: LayerNorm::take(weights, "embeddings.LayerNorm")?,
-            layers: (0..LAYERS).map(|index| Layer::take(weights, index)).collect::<Result<_, _>>()?,
+            layers: (0..LAYERS)
+                .map(|index| Layer::take(weights, index, precision))
+                .collect::<Result<_, _>>()?,
         })
     }
 

@@ -24,10 +24,8 @@ pub(crate) enum WeightsError {
     Read(#[from] io::Error),
     #[error("its header is not one of a safetensors file")]
     Header(#[source] Box<dyn std::error::Error + Send + Sync>),
-    #[error("tensor {name} is missing")]
+    #[error("tensor {name} is missing, or not of 32-bit floats")]
     Missing { name: String },
-    #[error("tensor {name} has type {got:?}, expected 32-bit floats")]
-    ElementType { name: String, got: Dtype },
     #[error("tensor {name} has shape {got:?}, expected {want:?}")]
     Shape { name: String, got: Vec<usize>, want: Vec<usize> },
 }
@@ -43,7 +41,10 @@ impl Weights {
     ///
     /// A short file is a [`WeightsError::Read`] with [`io::ErrorKind::UnexpectedEof`].
     pub(crate) fn read(path: &Path) -> Result<Self, WeightsError> {
-        let mut source = Hashing { inner: BufReader::with_capacity(1 << 18, File::open(path)?), hash: Sha256::new() };
+        let mut source = Hashing {
+            inner: BufReader::with_capacity(1 << 18, File::open(path)?),
+            hash: Sha256::new(),
+        };
         let header = read_header(&mut source)?;
 
         let mut tensors = HashMap::new();
@@ -75,7 +76,11 @@ impl Weights {
             .remove(name)
             .ok_or_else(|| WeightsError::Missing { name: name.to_owned() })?;
         if shape != want {
-            return Err(WeightsError::Shape { name: name.to_owned(), got: shape, want: want.to_vec() });
+            return Err(WeightsError::Shape {
+                name: name.to_owned(),
+                got: shape,
+                want: want.to_vec(),
+            });
         }
         Ok(values)
     }
@@ -94,7 +99,7 @@ fn read_header(source: &mut impl Read) -> Result<Metadata, WeightsError> {
 }
 
 fn read_floats(source: &mut impl Read, size_bytes: usize) -> io::Result<Vec<f32>> {
-    let mut values = Vec::with_capacity(size_bytes / 4);
+    let mut values = Vec::with_capacity(size_bytes / size_of::<f32>());
     let mut block = [0; 1 << 14];
     let mut left = size_bytes;
     while left > 0 {

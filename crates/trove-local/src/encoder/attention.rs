@@ -1,33 +1,52 @@
 //! Attention within one sequence.
+//!
+//! The buffers are arrays of constant size, so that the inner loops have constant strides and no
+//! checks of bounds.
+
+#![expect(
+    clippy::inline_always,
+    reason = "what is not inlined into a dispatched operation is compiled without its instructions"
+)]
+#![expect(clippy::needless_range_loop, reason = "the indices run over several arrays at once")]
 
 use rten_simd::ops::{BitOps, NumOps};
-use rten_simd::{Isa, SimdOp};
-use rten_vecmath::Softmax;
+use rten_simd::{Isa, Simd, SimdOp};
 
-use super::HIDDEN;
+use super::simd::exp_of_negative;
+use super::{HIDDEN, WINDOW};
 
 const HEAD: usize = 32;
 /// One over the square root of [`HEAD`].
 pub(super) const SCORE_SCALE: f32 = 0.176_776_7;
 const QKV: usize = 3 * HIDDEN;
 
-/// Queries that are worked on together: as many as registers hold two vectors of results for.
+/// Queries that are worked on together: two vectors of results for each fit in the registers.
 const ROWS: usize = 6;
-/// Vectors of results for each query.
-const VECTORS: usize = 2;
 
-/// Buffers of one thread.
-#[derive(Default)]
+/// Buffers of one thread, for one head.
 pub(super) struct Scratch {
-    /// Keys of one head `[HEAD, padded keys]`.
-    keys: Vec<f32>,
-    /// Scores of some queries `[ROWS, padded keys]`.
-    scores: Vec<f32>,
+    /// Transposed, so that a vector holds one element of many keys.
+    keys: Box<[[f32; WINDOW]; HEAD]>,
+    values: Box<[[f32; HEAD]; WINDOW]>,
+    /// Of some queries.
+    scores: Box<[[f32; WINDOW]; ROWS]>,
+}
+
+impl Default for Scratch {
+    #[expect(clippy::large_stack_arrays, reason = "32 kB, on their way to the heap")]
+    fn default() -> Self {
+        Self {
+            keys: Box::new([[0.0; WINDOW]; HEAD]),
+            values: Box::new([[0.0; HEAD]; WINDOW]),
+            scores: Box::new([[0.0; WINDOW]; ROWS]),
+        }
+    }
 }
 
 /// Multi-head attention over the tokens of one sequence.
 pub(super) struct Attention<'a> {
-    /// Query, key and value of each token. Queries are scaled, but lack their bias.
+    /// Query, key and value of each token, [`WINDOW`] at most. Queries are scaled, but lack their
+    /// bias.
     pub(super) qkv: &'a [f32],
     pub(super) query_bias: &'a [f32],
     /// Receives the weighted values `[tokens, HIDDEN]`.
@@ -40,37 +59,26 @@ impl SimdOp for Attention<'_> {
 
     #[inline(always)]
     fn eval<I: Isa>(self, isa: I) {
-        let Self { qkv, query_bias, context, scratch } = self;
-        let tokens = qkv.len() / QKV;
-        let padded = tokens.next_multiple_of(VECTORS * isa.f32().len());
-        scratch.keys.clear();
-        scratch.keys.resize(HEAD * padded, 0.0);
-        scratch.scores.resize(ROWS * padded, 0.0);
-
-        for (head, bias) in query_bias.as_chunks::<HEAD>().0.iter().enumerate() {
-            transpose_keys(qkv, head, &mut scratch.keys, padded);
-            let values = &qkv[2 * HIDDEN + head * HEAD..];
+        let Self { qkv, query_bias, context, scratch: Scratch { keys, values, scores } } = self;
+        let tokens = (qkv.len() / QKV).min(WINDOW);
+        for (index, bias) in query_bias.as_chunks::<HEAD>().0.iter().enumerate() {
+            let first_element = index * HEAD;
+            for (token, row) in qkv.chunks_exact(QKV).enumerate().take(tokens) {
+                let key = &row[HIDDEN + first_element..][..HEAD];
+                for (keys, x) in keys.iter_mut().zip(key) {
+                    keys[token] = *x;
+                }
+                values[token].copy_from_slice(&row[2 * HIDDEN + first_element..][..HEAD]);
+            }
+            let head = Head { qkv, first_element, bias, keys, values, tokens };
             let mut first = 0;
             while first < tokens {
-                let head = Head { qkv, head, bias, keys: &scratch.keys, padded, values, tokens };
                 first += match tokens - first {
-                    1 => head.attend::<I, 1>(isa, first, &mut scratch.scores, context),
-                    2 | 3 => head.attend::<I, 2>(isa, first, &mut scratch.scores, context),
-                    4 | 5 => head.attend::<I, 4>(isa, first, &mut scratch.scores, context),
-                    _ => head.attend::<I, ROWS>(isa, first, &mut scratch.scores, context),
+                    1 => head.attend::<I, 1>(isa, first, scores, context),
+                    2..ROWS => head.attend::<I, 2>(isa, first, scores, context),
+                    _ => head.attend::<I, ROWS>(isa, first, scores, context),
                 };
             }
-        }
-    }
-}
-
-/// Writes the keys of `head` as `[HEAD, padded]`, so that a vector holds one element of many keys.
-#[inline(always)]
-fn transpose_keys(qkv: &[f32], head: usize, keys: &mut [f32], padded: usize) {
-    for (token, row) in qkv.chunks_exact(QKV).enumerate() {
-        let key = &row[HIDDEN + head * HEAD..][..HEAD];
-        for (to, from) in keys[token..].iter_mut().step_by(padded).zip(key) {
-            *to = *from;
         }
     }
 }
@@ -78,12 +86,12 @@ fn transpose_keys(qkv: &[f32], head: usize, keys: &mut [f32], padded: usize) {
 /// One head of one sequence.
 struct Head<'a> {
     qkv: &'a [f32],
-    head: usize,
+    /// Of this head, within a token's query, key, value and context.
+    first_element: usize,
     bias: &'a [f32; HEAD],
-    keys: &'a [f32],
-    padded: usize,
-    /// From the first token's value on; the next follows [`QKV`] later.
-    values: &'a [f32],
+    /// What is beyond `tokens` is left over from another sequence.
+    keys: &'a [[f32; WINDOW]; HEAD],
+    values: &'a [[f32; HEAD]; WINDOW],
     tokens: usize,
 }
 
@@ -94,70 +102,113 @@ impl Head<'_> {
         &self,
         isa: I,
         first: usize,
-        scores: &mut [f32],
+        scores: &mut [[f32; WINDOW]; ROWS],
         context: &mut [f32],
     ) -> usize {
-        let queries: [[f32; HEAD]; R] = std::array::from_fn(|row| {
-            let query = &self.qkv[(first + row) * QKV + self.head * HEAD..][..HEAD];
-            std::array::from_fn(|i| query[i] + self.bias[i])
-        });
-        self.scores(isa, &queries, scores);
-        for row in scores.chunks_exact_mut(self.padded).take(R) {
-            Softmax::new_mut(&mut row[..self.tokens]).eval(isa);
+        let mut queries = [[0.0; HEAD]; R];
+        for (row, query) in queries.iter_mut().enumerate() {
+            let from = &self.qkv[(first + row) * QKV + self.first_element..][..HEAD];
+            for (to, (from, bias)) in query.iter_mut().zip(from.iter().zip(self.bias)) {
+                *to = from + bias;
+            }
         }
-        self.mix::<I, R>(isa, scores, &mut context[first * HIDDEN + self.head * HEAD..]);
+        self.scores(isa, &queries, scores);
+        let padded = self.tokens.next_multiple_of(isa.f32().len());
+        let mut scales = [0.0; R];
+        for (row, scale) in scores.iter_mut().zip(&mut scales) {
+            row[self.tokens..padded].fill(f32::MIN);
+            *scale = 1.0 / exponentials(isa, &mut row[..padded]);
+        }
+        self.mix(isa, scores, &scales, &mut context[first * HIDDEN + self.first_element..]);
         R
     }
 
     /// `scores = queries * keys`.
     #[inline(always)]
-    fn scores<I: Isa, const R: usize>(&self, isa: I, queries: &[[f32; HEAD]; R], scores: &mut [f32]) {
+    fn scores<I: Isa, const R: usize>(
+        &self,
+        isa: I,
+        queries: &[[f32; HEAD]; R],
+        scores: &mut [[f32; WINDOW]; ROWS],
+    ) {
         let ops = isa.f32();
         let lanes = ops.len();
-        for column in (0..self.padded).step_by(VECTORS * lanes) {
-            let mut sums = [[ops.zero(); VECTORS]; R];
+        for column in (0..self.tokens).step_by(2 * lanes) {
+            let mut left = [ops.zero(); R];
+            let mut right = [ops.zero(); R];
             for i in 0..HEAD {
-                let keys = ops.load_many::<VECTORS>(&self.keys[i * self.padded + column..]);
+                let (low, high) = self.keys[i][column..][..2 * lanes].split_at(lanes);
+                let (low, high) = (ops.load(low), ops.load(high));
                 for row in 0..R {
                     let query = ops.splat(queries[row][i]);
-                    for vector in 0..VECTORS {
-                        sums[row][vector] = ops.mul_add(query, keys[vector], sums[row][vector]);
-                    }
+                    left[row] = ops.mul_add(query, low, left[row]);
+                    right[row] = ops.mul_add(query, high, right[row]);
                 }
             }
-            for (row, sums) in sums.iter().enumerate() {
-                let to = &mut scores[row * self.padded + column..][..VECTORS * lanes];
-                for (to, sum) in to.chunks_exact_mut(lanes).zip(sums) {
-                    ops.store(*sum, to);
-                }
+            for row in 0..R {
+                let (low, high) = scores[row][column..][..2 * lanes].split_at_mut(lanes);
+                ops.store(left[row], low);
+                ops.store(right[row], high);
             }
         }
     }
 
-    /// `context = weights * values`.
+    /// `context = weights * values`, each row scaled.
     #[inline(always)]
-    fn mix<I: Isa, const R: usize>(&self, isa: I, weights: &[f32], context: &mut [f32]) {
+    fn mix<I: Isa, const R: usize>(
+        &self,
+        isa: I,
+        weights: &[[f32; WINDOW]; ROWS],
+        scales: &[f32; R],
+        context: &mut [f32],
+    ) {
         let ops = isa.f32();
         let lanes = ops.len();
-        let weights: [&[f32]; R] =
-            std::array::from_fn(|row| &weights[row * self.padded..][..self.tokens]);
-        for column in (0..HEAD).step_by(VECTORS * lanes) {
-            let mut sums = [[ops.zero(); VECTORS]; R];
-            for token in 0..self.tokens {
-                let values = ops.load_many::<VECTORS>(&self.values[token * QKV + column..]);
+        for column in (0..HEAD).step_by(2 * lanes) {
+            let mut left = [ops.zero(); R];
+            let mut right = [ops.zero(); R];
+            for token in 0..self.tokens.min(WINDOW) {
+                let (low, high) = self.values[token][column..][..2 * lanes].split_at(lanes);
+                let (low, high) = (ops.load(low), ops.load(high));
                 for row in 0..R {
                     let weight = ops.splat(weights[row][token]);
-                    for vector in 0..VECTORS {
-                        sums[row][vector] = ops.mul_add(weight, values[vector], sums[row][vector]);
-                    }
+                    left[row] = ops.mul_add(weight, low, left[row]);
+                    right[row] = ops.mul_add(weight, high, right[row]);
                 }
             }
-            for (row, sums) in sums.iter().enumerate() {
-                let to = &mut context[row * HIDDEN + column..][..VECTORS * lanes];
-                for (to, sum) in to.chunks_exact_mut(lanes).zip(sums) {
-                    ops.store(*sum, to);
-                }
+            for row in 0..R {
+                let scale = ops.splat(scales[row]);
+                let to = &mut context[row * HIDDEN + column..][..2 * lanes];
+                let (low, high) = to.split_at_mut(lanes);
+                ops.store(ops.mul(left[row], scale), low);
+                ops.store(ops.mul(right[row], scale), high);
             }
         }
     }
+}
+
+/// Replaces scores by their exponentials, relative to the greatest, and returns the sum of these.
+///
+/// The length of `scores` is a multiple of the vector length.
+#[inline(always)]
+fn exponentials<I: Isa>(isa: I, scores: &mut [f32]) -> f32 {
+    let ops = isa.f32();
+    let lanes = ops.len();
+    let mut greatest = ops.splat(f32::MIN);
+    for x in scores.chunks_exact(lanes) {
+        greatest = ops.max(greatest, ops.load(x));
+    }
+    // Not `f32::max`, which takes three instructions more to look for NaN.
+    let greatest = greatest
+        .to_array()
+        .into_iter()
+        .fold(f32::MIN, |greatest, x| if x > greatest { x } else { greatest });
+    let greatest = ops.splat(greatest);
+    let mut sum = ops.zero();
+    for x in scores.chunks_exact_mut(lanes) {
+        let y = exp_of_negative(isa, ops.sub(ops.load(x), greatest));
+        sum = ops.add(sum, y);
+        ops.store(y, x);
+    }
+    ops.sum(sum)
 }

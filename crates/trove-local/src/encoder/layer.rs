@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use rten_gemm::GemmExecutor;
 use rten_simd::SimdOp;
 
 use super::attention::{self, Attention};
-use super::dense::Dense;
+use super::dense::{Dense, Products};
 use super::simd::{AddLayerNorm, BiasGelu};
-use super::HIDDEN;
+use super::{HIDDEN, Precision};
 use crate::weights::{Weights, WeightsError};
 
 const INTERMEDIATE: usize = 1536;
@@ -35,7 +34,7 @@ pub(super) struct Layer {
 /// Buffers of one thread.
 #[derive(Default)]
 pub(super) struct Scratch {
-    gemm: GemmExecutor<f32>,
+    products: Products,
     qkv: Vec<f32>,
     context: Vec<f32>,
     intermediate: Vec<f32>,
@@ -49,7 +48,11 @@ impl Layer {
     /// which softmax ignores; that of the values adds itself to every context, since softmax sums
     /// to one, so its image is added to the bias of the output. The query is scaled by the root
     /// of the head's width here instead of at every score.
-    pub(super) fn take(weights: &mut Weights, index: usize) -> Result<Self, WeightsError> {
+    pub(super) fn take(
+        weights: &mut Weights,
+        index: usize,
+        precision: Precision,
+    ) -> Result<Self, WeightsError> {
         let mut take = |name: &str, shape: &[usize]| {
             weights.take(&format!("encoder.layer.{index}.{name}"), shape)
         };
@@ -77,14 +80,17 @@ impl Layer {
         let down_bias = take("output.dense.bias", &[HIDDEN])?;
         let prefix = format!("encoder.layer.{index}");
         Ok(Self {
-            qkv: Dense::pack(&qkv, 3 * HIDDEN, HIDDEN),
+            qkv: Dense::pack(&qkv, 3 * HIDDEN, HIDDEN, precision),
             query_bias,
-            attention_output: Dense::pack(&output, HIDDEN, HIDDEN),
+            attention_output: Dense::pack(&output, HIDDEN, HIDDEN, precision),
             attention_output_bias,
-            attention_norm: LayerNorm::take(weights, &format!("{prefix}.attention.output.LayerNorm"))?,
-            up: Dense::pack(&up, INTERMEDIATE, HIDDEN),
+            attention_norm: LayerNorm::take(
+                weights,
+                &format!("{prefix}.attention.output.LayerNorm"),
+            )?,
+            up: Dense::pack(&up, INTERMEDIATE, HIDDEN, precision),
             up_bias,
-            down: Dense::pack(&down, HIDDEN, INTERMEDIATE),
+            down: Dense::pack(&down, HIDDEN, INTERMEDIATE, precision),
             down_bias,
             output_norm: LayerNorm::take(weights, &format!("{prefix}.output.LayerNorm"))?,
         })
@@ -98,7 +104,7 @@ impl Layer {
         scratch: &mut Scratch,
         pause: &dyn Fn(),
     ) {
-        let Scratch { gemm, qkv, context, intermediate, attention } = scratch;
+        let Scratch { products, qkv, context, intermediate, attention } = scratch;
         let tokens = states.len() / HIDDEN;
         // Every element is overwritten before it is read: what is there from earlier may stay.
         qkv.resize(tokens * 3 * HIDDEN, 0.0);
@@ -108,7 +114,7 @@ impl Layer {
         let blocks = states.chunks(ROW_BLOCK * HIDDEN).zip(qkv.chunks_mut(ROW_BLOCK * 3 * HIDDEN));
         for (states, qkv) in blocks {
             pause();
-            self.qkv.product(gemm, states, qkv, false);
+            self.qkv.product(products, states, qkv, false);
         }
         for tokens in sequences {
             pause();
@@ -123,13 +129,13 @@ impl Layer {
         let blocks = states.chunks_mut(ROW_BLOCK * HIDDEN).zip(context.chunks(ROW_BLOCK * HIDDEN));
         for (states, context) in blocks {
             pause();
-            self.attention_output.product(gemm, context, states, true);
+            self.attention_output.product(products, context, states, true);
             self.attention_norm.apply(states, Some(&self.attention_output_bias));
 
             let intermediate = &mut intermediate[..states.len() / HIDDEN * INTERMEDIATE];
-            self.up.product(gemm, states, intermediate, false);
+            self.up.product(products, states, intermediate, false);
             BiasGelu { rows: intermediate, bias: &self.up_bias }.dispatch();
-            self.down.product(gemm, intermediate, states, true);
+            self.down.product(products, intermediate, states, true);
             self.output_norm.apply(states, Some(&self.down_bias));
         }
     }

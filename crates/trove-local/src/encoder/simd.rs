@@ -1,7 +1,12 @@
 //! Row-wise operations that go through memory once.
 
-use rten_simd::ops::{BitOps, FloatOps, NumOps};
-use rten_simd::{Isa, SimdOp, SimdUnaryOp};
+#![expect(
+    clippy::inline_always,
+    reason = "what is not inlined into a dispatched operation is compiled without its instructions"
+)]
+
+use rten_simd::ops::{BitOps, FloatOps, IntOps, NumOps, ToFloat};
+use rten_simd::{Isa, Simd, SimdOp, SimdUnaryOp};
 use rten_vecmath::Gelu;
 
 use super::HIDDEN;
@@ -105,4 +110,30 @@ impl SimdOp for MeanUnit<'_> {
         }
         sum
     }
+}
+
+/// `e^x` for `x <= 0`, with a relative error below 3e-7; below -87 it is `e^-87`, about 1e-38.
+///
+/// rten-vecmath has this as well, but not in public, and its softmax makes calls per vector that
+/// are not inlined.
+///
+/// Source: Cephes `expf`: `e^x = 2^n e^r` with `n` the nearest integer to `x / ln 2` and a
+/// polynomial for `e^r`, `|r| <= ln 2 / 2`.
+#[inline(always)]
+pub(super) fn exp_of_negative<I: Isa>(isa: I, x: I::F32) -> I::F32 {
+    let ops = isa.f32();
+    let x = ops.max(x, ops.splat(-87.0));
+    let n = ops.to_int_round(ops.mul(x, ops.splat(std::f32::consts::LOG2_E)));
+    let whole = isa.i32().to_float(n);
+    // ln 2 in two parts, so that the difference is exact to the last bit.
+    let r = ops.mul_add(whole, ops.splat(-0.693_359_4), x);
+    let r = ops.mul_add(whole, ops.splat(2.121_944_4e-4), r);
+    let mut y = ops.splat(1.987_569_2e-4);
+    for coefficient in [1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 0.166_666_65, 0.5, 1.0, 1.0] {
+        y = ops.mul_add(y, r, ops.splat(coefficient));
+    }
+    // 2^n by writing the exponent's bits.
+    let ints = isa.i32();
+    let power = ints.shift_left::<23>(ints.add(n, ints.splat(127)));
+    ops.mul(y, power.reinterpret_cast::<I::F32>())
 }

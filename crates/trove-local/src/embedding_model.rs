@@ -1,0 +1,53 @@
+//! The model as the engine sees it.
+
+use async_trait::async_trait;
+use trove_domain::port::{EmbeddingError, EmbeddingModel, EmbeddingModelInfo, Tokenizer};
+
+use crate::encoder::{HIDDEN, WINDOW};
+use crate::error::GaveUp;
+use crate::mini_lm::MiniLm;
+
+/// all-MiniLM-L6-v2 on the cores of this machine.
+#[derive(Debug)]
+pub struct LocalEmbeddingModel {
+    model: MiniLm,
+    info: EmbeddingModelInfo,
+}
+
+impl LocalEmbeddingModel {
+    /// Serves `model`.
+    #[must_use]
+    pub fn new(model: MiniLm) -> Self {
+        let info = EmbeddingModelInfo {
+            name: "all-MiniLM-L6-v2".to_owned(),
+            dimensions: HIDDEN,
+            window_tokens: WINDOW,
+        };
+        Self { model, info }
+    }
+}
+
+#[async_trait]
+impl EmbeddingModel for LocalEmbeddingModel {
+    fn info(&self) -> &EmbeddingModelInfo {
+        &self.info
+    }
+
+    fn tokenizer(&self) -> &dyn Tokenizer {
+        self.model.tokenizer()
+    }
+
+    #[tracing::instrument(name = "embed.passages", skip_all, fields(count = texts.len()))]
+    async fn embed_passages(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        self.model.passages(texts.to_vec()).await.map_err(backend)
+    }
+
+    #[tracing::instrument(name = "embed.query", skip_all)]
+    async fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbeddingError> {
+        self.model.query(text).await.map_err(backend)
+    }
+}
+
+fn backend(err: GaveUp) -> EmbeddingError {
+    EmbeddingError::Backend(err.into())
+}
