@@ -1,0 +1,52 @@
+//! What a host decides about the index.
+
+use std::time::Duration;
+
+/// Settings of an [`EmbeddedDocumentIndex`](crate::EmbeddedDocumentIndex).
+///
+/// The defaults suit a machine with two cores and little memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmbeddedIndexConfig {
+    /// Length of the vectors; `None` searches by words only. A directory that holds vectors keeps
+    /// them while it is opened with `None`.
+    pub dimensions: Option<usize>,
+    /// Most documents that one write takes.
+    pub batch_max: usize,
+    /// Text that is buffered before a segment is written, in bytes. At least 15 MB; it is
+    /// allocated while documents are written and returned afterwards.
+    pub write_buffer_bytes: usize,
+    /// Fewest and most candidates that each half of a hybrid search contributes; between them it
+    /// is four times the limit of the query.
+    pub candidates: (usize, usize),
+    /// How long no write arrives before buffers are released and background work is finished.
+    pub idle_after: Duration,
+    /// Vectors that are written before the vector index is reorganised in the background.
+    pub optimize_after: usize,
+}
+
+impl Default for EmbeddedIndexConfig {
+    fn default() -> Self {
+        Self {
+            dimensions: None,
+            batch_max: 500,
+            write_buffer_bytes: 32_000_000,
+            candidates: (200, 1000),
+            idle_after: Duration::from_secs(5),
+            optimize_after: 5_000,
+        }
+    }
+}
+
+impl EmbeddedIndexConfig {
+    /// The defaults for vectors of `dimensions`, or for no vectors.
+    #[must_use]
+    pub fn with_dimensions(dimensions: Option<usize>) -> Self {
+        Self { dimensions, ..Self::default() }
+    }
+
+    /// Candidates of one half for a query that wants `limit` hits.
+    pub(crate) fn candidates_for(&self, limit: usize) -> usize {
+        let (fewest, most) = self.candidates;
+        limit.saturating_mul(4).clamp(fewest, most.max(fewest)).max(limit)
+    }
+}

@@ -1,0 +1,106 @@
+//! The fields of the tantivy index.
+
+use std::path::Path;
+
+use tantivy::directory::MmapDirectory;
+use tantivy::schema::{
+    FAST, Field, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
+};
+use tantivy::store::Compressor;
+use tantivy::{Index, IndexSettings, TantivyError};
+
+use super::analysis::{ANALYZER, analyzer};
+use crate::error::IndexDirectoryError;
+
+/// Names of the fast fields, which tantivy opens by name.
+pub(crate) const KEY: &str = "key";
+pub(crate) const ORDINAL: &str = "ordinal";
+pub(crate) const REVISION: &str = "revision";
+pub(crate) const UPDATED_AT: &str = "updated_at";
+pub(crate) const CREATED_AT: &str = "created_at";
+
+/// Bytes of stored fields that are compressed together. A hit costs the decompression of a block,
+/// so blocks hold a few chunks only.
+const STORE_BLOCK_BYTES: usize = 4096;
+
+/// One entry is one chunk; the first chunk of a document also holds what its chunks share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields {
+    /// Id of the document, whole: how a document is found and removed.
+    pub document: Field,
+    /// Number of this version of the chunk, the point id of its vector. The keys of a document
+    /// are consecutive.
+    pub key: Field,
+    /// Position in the document.
+    pub ordinal: Field,
+    /// Revision of the document.
+    pub revision: Field,
+    /// Terms of [`crate::tokens`].
+    pub terms: Field,
+    /// Title and text, analysed.
+    pub words: Field,
+    /// Title alone, analysed.
+    pub title_words: Field,
+    /// Microseconds since 1970; absent when unknown.
+    pub updated_at: Field,
+    /// Microseconds since 1970; absent when unknown.
+    pub created_at: Field,
+    /// What the chunks of a document share, on its first chunk.
+    pub head: Field,
+    /// The text as shown.
+    pub text: Field,
+    /// The blurb.
+    pub blurb: Field,
+    /// The link.
+    pub link: Field,
+    /// The vector: Edge is rebuilt from here.
+    pub vector: Field,
+}
+
+fn schema() -> (Schema, Fields) {
+    let mut schema = Schema::builder();
+    let words = TextOptions::default().set_indexing_options(
+        TextFieldIndexing::default()
+            .set_tokenizer(ANALYZER)
+            .set_index_option(IndexRecordOption::WithFreqs)
+            .set_fieldnorms(true),
+    );
+    let fields = Fields {
+        document: schema.add_text_field("document", STRING),
+        key: schema.add_u64_field(KEY, FAST),
+        ordinal: schema.add_u64_field(ORDINAL, FAST),
+        revision: schema.add_i64_field(REVISION, FAST),
+        terms: schema.add_text_field("terms", STRING),
+        words: schema.add_text_field("words", words.clone()),
+        title_words: schema.add_text_field("title_words", words),
+        updated_at: schema.add_i64_field(UPDATED_AT, FAST),
+        created_at: schema.add_i64_field(CREATED_AT, FAST),
+        head: schema.add_text_field("head", STORED),
+        text: schema.add_text_field("text", STORED),
+        blurb: schema.add_text_field("blurb", STORED),
+        link: schema.add_text_field("link", STORED),
+        vector: schema.add_text_field("vector", STORED),
+    };
+    (schema.build(), fields)
+}
+
+/// Opens the index in `path`, which exists; creates it when the directory is empty.
+pub(crate) fn open_or_create(path: &Path) -> Result<(Index, Fields), IndexDirectoryError> {
+    let (schema, fields) = schema();
+    let open = || -> Result<Index, TantivyError> {
+        let directory = MmapDirectory::open(path)?;
+        let settings = IndexSettings {
+            docstore_compression: Compressor::Lz4,
+            docstore_blocksize: STORE_BLOCK_BYTES,
+            // One thread less; compression is a small part of indexing.
+            docstore_compress_dedicated_thread: false,
+            ..IndexSettings::default()
+        };
+        let index = Index::builder().schema(schema).settings(settings).open_or_create(directory)?;
+        index.tokenizers().register(ANALYZER, analyzer());
+        Ok(index)
+    };
+    open()
+        .map(|index| (index, fields))
+        .map_err(|error| IndexDirectoryError::damaged(path, crate::error::chain(&error)))
+}
