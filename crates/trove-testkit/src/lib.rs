@@ -3,4 +3,36 @@
 //! A suite is a module of async functions, each of which states one obligation of a port; its macro
 //! turns the list into one test per obligation for an adapter. See `CONTRIBUTING.md`.
 
+pub mod access_filter;
+pub mod api_key_store;
+pub mod builders;
+pub mod cc_pair_store;
+pub mod clock;
+pub mod document_index;
+pub mod document_set_store;
+pub mod document_store;
+pub mod embedding_model;
 pub mod fakes;
+pub mod file_store;
+pub mod group_store;
+pub mod ids;
+pub mod job_queue;
+pub mod postgres;
+pub mod stores;
+pub mod text_extractor;
+pub mod user_store;
+
+/// One test for each case of a suite, each on a subject of its own.
+///
+/// `$start` is a future of an `Option` of something that dereferences to the adapter; `None` means
+/// that the service it needs is not there.
+#[macro_export]
+macro_rules! contract_suite {
+    ($suite:ident, $start:expr, [$($case:ident),+ $(,)?]) => {$(
+        #[tokio::test(flavor = "multi_thread")]
+        async fn $case() {
+            let Some(subject) = $start.await else { return };
+            $crate::$suite::$case(&*subject).await;
+        }
+    )+};
+}
