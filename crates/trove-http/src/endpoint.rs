@@ -1,0 +1,204 @@
+//! Endpoints: a path and a handler with the policy that guards it.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use actix_web::dev::Payload;
+use actix_web::http::Method;
+use actix_web::web::{self, Data};
+use actix_web::{FromRequest, Handler, HttpRequest, HttpResponse, Responder, Route};
+use futures_util::FutureExt;
+use tracing::Span;
+
+use crate::Settings;
+use crate::envelope::RequestId;
+use crate::error::{ApiError, Refusal};
+use crate::guard;
+
+/// Who may call an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// Everybody, signed in or not.
+    Public,
+    /// Every signed-in user.
+    Limited,
+    /// Every signed-in user but those with the role `limited`.
+    Basic,
+    /// Curators and administrators.
+    Curator,
+    /// Administrators.
+    Admin,
+}
+
+/// What a deployment must have for an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// Nothing.
+    Open,
+    /// A vector database; answers 501 without.
+    VectorDb,
+}
+
+/// An endpoint as data: what the inventory test walks over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndpointInfo {
+    /// Its method.
+    pub method: Method,
+    /// Its path below the prefix, with `{parameters}`.
+    pub path: &'static str,
+    /// Who may call it.
+    pub policy: Policy,
+    /// What it needs.
+    pub gate: Gate,
+    /// The neutral path of the same endpoint, where this one carries the reference's name.
+    pub companion_of: Option<&'static str>,
+    /// Whether it is part of the interface, as opposed to the pages that show its document.
+    pub documented: bool,
+    /// Whether it answers without the prefix, too.
+    pub at_root: bool,
+    pub(crate) allowance: Allowance,
+}
+
+/// How long an endpoint may work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Allowance {
+    /// As long as anybody waits for an answer.
+    Request,
+    /// As long as a large document takes.
+    Ingestion,
+}
+
+/// An endpoint with its handler. There is no way to make one without a policy and a gate.
+pub(crate) struct Endpoint {
+    pub(crate) info: EndpointInfo,
+    pub(crate) companion: Option<&'static str>,
+    route: Box<dyn Fn(EndpointInfo) -> Route>,
+}
+
+impl Endpoint {
+    /// `handler` answers `method` at `path` to those whom `policy` admits, where `gate` is open.
+    pub(crate) fn new<H, Args, R>(
+        method: Method,
+        path: &'static str,
+        policy: Policy,
+        gate: Gate,
+        handler: H,
+    ) -> Self
+    where
+        H: Handler<Args, Output = Result<R, ApiError>>,
+        Args: FromRequest + 'static,
+        R: Responder + 'static,
+    {
+        let route = move |info: EndpointInfo| {
+            let handler = handler.clone();
+            web::method(info.method.clone()).to(
+                move |request: HttpRequest, payload: web::Payload| {
+                    // One allocation, instead of a large future in each layer around it.
+                    Box::pin(serve(request, payload.into_inner(), info.clone(), handler.clone()))
+                },
+            )
+        };
+        let info = EndpointInfo {
+            method,
+            path,
+            policy,
+            gate,
+            companion_of: None,
+            documented: true,
+            at_root: false,
+            allowance: Allowance::Request,
+        };
+        Self { info, companion: None, route: Box::new(route) }
+    }
+
+    /// Answers at this path, too: the one that clients of the reference know.
+    pub(crate) fn also_at(mut self, companion: &'static str) -> Self {
+        self.companion = Some(companion);
+        self
+    }
+
+    /// Answers without the prefix, too: where load balancers look.
+    pub(crate) fn at_root(mut self) -> Self {
+        self.info.at_root = true;
+        self
+    }
+
+    /// Leaves it out of the document.
+    pub(crate) fn undocumented(mut self) -> Self {
+        self.info.documented = false;
+        self
+    }
+
+    /// May take as long as ingestion does.
+    pub(crate) fn slow(mut self) -> Self {
+        self.info.allowance = Allowance::Ingestion;
+        self
+    }
+
+    /// The endpoint under each of its paths.
+    pub(crate) fn infos(&self) -> impl Iterator<Item = EndpointInfo> {
+        let companion = self.companion.map(|path| EndpointInfo {
+            path,
+            companion_of: Some(self.info.path),
+            ..self.info.clone()
+        });
+        std::iter::once(self.info.clone()).chain(companion)
+    }
+
+    /// What actix routes to, for one of the paths.
+    pub(crate) fn route(&self, info: EndpointInfo) -> Route {
+        (self.route)(info)
+    }
+}
+
+/// Guards, reads, handles and answers one request.
+async fn serve<H, Args, R>(
+    request: HttpRequest,
+    mut payload: Payload,
+    info: EndpointInfo,
+    handler: H,
+) -> HttpResponse
+where
+    H: Handler<Args, Output = Result<R, ApiError>>,
+    Args: FromRequest,
+    R: Responder + 'static,
+{
+    Span::current().record("http.route", info.path);
+    let settings = request.app_data::<Data<Settings>>().cloned();
+    let Some(settings) = settings else {
+        // Not reachable: services and settings are only made together.
+        return HttpResponse::InternalServerError().finish();
+    };
+    let work = async {
+        guard::admit(&request, &settings.engine, info.policy, info.gate).await?;
+        let args = Args::from_request(&request, &mut payload).await.map_err(Into::into)?;
+        let reply = handler.call(args).await?;
+        Ok::<_, actix_web::Error>(reply.respond_to(&request).map_into_boxed_body())
+    };
+    let allowance = match info.allowance {
+        Allowance::Request => settings.config.request_timeout,
+        Allowance::Ingestion => settings.config.ingestion_timeout,
+    };
+    match bounded(allowance, work).await {
+        Ok(response) => response,
+        Err(error) => {
+            let id = RequestId::of(&request);
+            match error.as_error::<ApiError>() {
+                Some(error) => error.respond(&id),
+                None => error.error_response(),
+            }
+        }
+    }
+}
+
+/// Ends `work` after `allowance`, and keeps its panic from taking the connection down.
+async fn bounded<T>(
+    allowance: Duration,
+    work: impl Future<Output = Result<T, actix_web::Error>>,
+) -> Result<T, actix_web::Error> {
+    match tokio::time::timeout(allowance, AssertUnwindSafe(work).catch_unwind()).await {
+        Ok(Ok(result)) => result,
+        Ok(Err(_panic)) => Err(ApiError::Panicked.into()),
+        Err(_elapsed) => Err(ApiError::Refused(Refusal::DeadlineExceeded).into()),
+    }
+}

@@ -1,0 +1,145 @@
+//! Who may pass: authentication, policy and gate, in this order and before the body is read.
+
+use actix_web::HttpMessage;
+use actix_web::HttpRequest;
+use actix_web::http::header::{AUTHORIZATION, HeaderMap, HeaderName};
+use secrecy::SecretString;
+use trove_domain::access::Role;
+use trove_engine::{Engine, KEY_PREFIX};
+
+use crate::endpoint::{Gate, Policy};
+use crate::error::{ApiError, Refusal};
+use crate::extract::Caller;
+
+/// For clients behind a proxy that uses `Authorization` itself. Counts before it.
+pub const PRODUCT_HEADER: &str = "x-trove-authorization";
+
+/// Admits the request or says why not; the caller then is in the extensions of the request.
+pub(crate) async fn admit(
+    request: &HttpRequest,
+    engine: &Engine,
+    policy: Policy,
+    gate: Gate,
+) -> Result<(), ApiError> {
+    if policy != Policy::Public {
+        let token = token(request.headers()).ok_or(Refusal::Unauthenticated)?;
+        let caller = engine.authenticate(&token).await?.ok_or(Refusal::Unauthenticated)?;
+        if !policy.admits(caller.role) {
+            return Err(Refusal::Forbidden { needed: policy.needed() }.into());
+        }
+        request.extensions_mut().insert(Caller(caller));
+    }
+    match gate {
+        Gate::VectorDb if !engine.config().vector_db => Err(Refusal::NoVectorDb.into()),
+        Gate::Open | Gate::VectorDb => Ok(()),
+    }
+}
+
+impl Policy {
+    /// Whether a caller with `role` may call.
+    #[must_use]
+    pub fn admits(self, role: Role) -> bool {
+        match self {
+            Self::Public | Self::Limited => true,
+            Self::Basic => role != Role::Limited,
+            Self::Curator => match role {
+                Role::Curator | Role::GlobalCurator | Role::Admin => true,
+                Role::Limited | Role::Basic | Role::SlackUser | Role::ExtPermUser => false,
+            },
+            Self::Admin => role == Role::Admin,
+        }
+    }
+
+    fn needed(self) -> &'static str {
+        match self {
+            Self::Public => "nothing",
+            Self::Limited => "a signed-in user",
+            Self::Basic => "more than a limited role",
+            Self::Curator => "a curator or an administrator",
+            Self::Admin => "an administrator",
+        }
+    }
+}
+
+/// The token that a request carries.
+///
+/// A header that occurs twice is ambiguous: whoever checked the first one (a proxy) may not have
+/// seen the second. It counts as no credential.
+fn token(headers: &HeaderMap) -> Option<SecretString> {
+    let product = HeaderName::from_static(PRODUCT_HEADER);
+    let name = if headers.contains_key(&product) { product } else { AUTHORIZATION };
+    let mut values = headers.get_all(&name);
+    let (Some(value), None) = (values.next(), values.next()) else { return None };
+    let value = value.to_str().ok()?;
+    let token = match value.strip_prefix("Bearer ") {
+        Some(token) => token.trim(),
+        // Without the word, only what is an API key by its looks is taken for one.
+        None => Some(value.trim()).filter(|value| value.starts_with(KEY_PREFIX))?,
+    };
+    (!token.is_empty()).then(|| SecretString::from(token))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+    use secrecy::ExposeSecret;
+    use trove_domain::access::Role;
+
+    use super::token;
+    use crate::endpoint::Policy;
+
+    fn found(headers: &[(&str, &str)]) -> Option<String> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
+            map.append(name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
+        }
+        token(&map).map(|token| token.expose_secret().to_owned())
+    }
+
+    #[test]
+    fn the_carriers_of_a_token() {
+        let check = |headers: &[(&str, &str)], expected: Option<&str>| {
+            assert_eq!(found(headers).as_deref(), expected, "{headers:?}");
+        };
+        check(&[("authorization", "Bearer abc")], Some("abc"));
+        check(&[("authorization", "Bearer  abc  ")], Some("abc"));
+        check(&[("authorization", "tk_abc")], Some("tk_abc"));
+        check(&[("authorization", " tk_abc ")], Some("tk_abc"));
+        check(&[("x-trove-authorization", "Bearer b"), ("authorization", "Bearer a")], Some("b"));
+        check(&[("x-trove-authorization", "tk_b")], Some("tk_b"));
+        // What is left is no credential.
+        check(&[], None);
+        check(&[("authorization", "")], None);
+        check(&[("authorization", "Bearer")], None);
+        check(&[("authorization", "Bearer ")], None);
+        check(&[("authorization", "bearer abc")], None);
+        check(&[("authorization", "bearer tk_abc")], None);
+        check(&[("authorization", "BEARER abc")], None);
+        check(&[("authorization", "Bearer\tabc")], None);
+        check(&[("authorization", "Basic dGs6")], None);
+        check(&[("authorization", "abc")], None);
+        check(&[("authorization", "Bearer \u{e9}")], None);
+        check(&[("authorization", "Bearer a"), ("authorization", "Bearer a")], None);
+        check(&[("x-trove-authorization", "x"), ("authorization", "Bearer a")], None);
+        check(&[("x-api-key", "tk_abc"), ("cookie", "fastapiusersauth=tk_abc")], None);
+    }
+
+    #[test]
+    fn each_policy_admits_its_roles() {
+        let admitted = |policy: Policy| {
+            let roles: Vec<&str> =
+                Role::ALL.into_iter().filter(|r| policy.admits(*r)).map(Role::as_str).collect();
+            roles.join(" ")
+        };
+        let all = "limited basic curator global_curator admin slack_user ext_perm_user";
+        assert_eq!(admitted(Policy::Public), all);
+        assert_eq!(admitted(Policy::Limited), all);
+        assert_eq!(
+            admitted(Policy::Basic),
+            "basic curator global_curator admin slack_user ext_perm_user"
+        );
+        assert_eq!(admitted(Policy::Curator), "curator global_curator admin");
+        assert_eq!(admitted(Policy::Admin), "admin");
+    }
+}

@@ -1,0 +1,107 @@
+//! What the document says of values that several routes share.
+
+use trove_domain::access::Role;
+use trove_domain::source::DocumentSource;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{OpenApi, PartialSchema, ToSchema};
+
+use super::{
+    connector_docs, docs, health, ingest, ingested, me, ready, remove_ingested, search, version,
+};
+use crate::error::ErrorBody;
+use crate::validation::{
+    Field, FieldError, Fields, HttpValidationError, Read, Record, one_of, text,
+};
+
+/// The document, before what the table of routes knows is added.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Trove",
+        version = "Development",
+        description = "Enterprise search: documents go in, ranked passages come out, and every \
+            caller finds what it may read.",
+        license(name = "Apache-2.0", identifier = "Apache-2.0"),
+    ),
+    paths(
+        health::health, ready::ready, version::version, me::me, search::search, ingest::ingest,
+        ingested::list_ingested, remove_ingested::remove_ingested,
+        connector_docs::list_connector_docs, docs::document,
+    ),
+    components(schemas(ErrorBody, HttpValidationError, FieldError)),
+    tags(
+        (name = "search", description = "Ranked passages."),
+        (name = "ingestion", description = "Documents that a program posts."),
+        (name = "users", description = "Who is signed in."),
+        (name = "system", description = "The deployment itself."),
+    ),
+)]
+pub(crate) struct Document;
+
+/// A source value.
+pub(crate) struct SourceValue;
+
+impl PartialSchema for SourceValue {
+    fn schema() -> RefOr<Schema> {
+        words("The system a document comes from.", sources())
+    }
+}
+
+impl ToSchema for SourceValue {
+    fn name() -> std::borrow::Cow<'static, str> {
+        "DocumentSource".into()
+    }
+}
+
+/// A role.
+pub(crate) struct RoleValue;
+
+impl PartialSchema for RoleValue {
+    fn schema() -> RefOr<Schema> {
+        words("What a user may do.", Role::ALL.map(Role::as_str).to_vec())
+    }
+}
+
+impl ToSchema for RoleValue {
+    fn name() -> std::borrow::Cow<'static, str> {
+        "UserRole".into()
+    }
+}
+
+fn words(description: &str, words: Vec<&'static str>) -> RefOr<Schema> {
+    let words = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some(description))
+        .enum_values(Some(words));
+    Schema::Object(words.build()).into()
+}
+
+fn sources() -> Vec<&'static str> {
+    DocumentSource::ALL.iter().map(|source| source.as_str()).collect()
+}
+
+/// Reads a source value.
+pub(crate) fn source(field: Field<'_>) -> Read<DocumentSource> {
+    one_of(sources)(field)
+}
+
+/// A key and one value of it.
+#[derive(Debug, ToSchema)]
+#[schema(as = Tag)]
+pub(crate) struct TagBody {
+    /// Name of the property.
+    #[schema(example = "team")]
+    pub(crate) tag_key: String,
+    /// One value of the property, exact and case-sensitive.
+    #[schema(example = "platform")]
+    pub(crate) tag_value: String,
+}
+
+impl Record for TagBody {
+    fn read(fields: &mut Fields<'_>) -> Read<Self> {
+        let tag_key = fields.required("tag_key", text);
+        let tag_value = fields.required("tag_value", text);
+        Ok(Self { tag_key: tag_key?, tag_value: tag_value? })
+    }
+}

@@ -1,0 +1,223 @@
+//! `POST /search`
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+use chrono::{DateTime, Timelike, Utc};
+use serde::Serialize;
+use trove_domain::document::Tag;
+use trove_domain::query::{QueryText, TimeRange};
+use trove_domain::source::DocumentSource;
+use trove_engine::Engine;
+use trove_engine::retrieval::{SearchRequest, SearchResult};
+use utoipa::ToSchema;
+
+use super::schema::{SourceValue, TagBody, source};
+use crate::error::{ApiError, Refusal};
+use crate::extract::{Caller, ValidJson};
+use crate::validation::{
+    Fields, Read, Record, boolean, integer, list, record, text, text_between, timestamp,
+};
+
+/// What to search for.
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({"query": "how do we rotate keys", "sources": ["confluence"],
+    "tags": [{"tag_key": "team", "tag_value": "platform"}], "time_cutoff": "2024-01-01T00:00:00Z"}))]
+pub(crate) struct SearchBody {
+    /// The search text.
+    #[schema(value_type = String, min_length = 1, max_length = 2048)]
+    query: QueryText,
+    /// Any of these sources; none or an empty list for all.
+    #[schema(value_type = Option<Vec<SourceValue>>)]
+    sources: Option<Vec<DocumentSource>>,
+    /// In any of the document sets with these names; none or an empty list for all.
+    document_sets: Option<Vec<String>>,
+    /// Carrying all of these tags.
+    tags: Option<Vec<TagBody>>,
+    /// Updated at or after this instant; without a zone it is UTC. Excludes undated documents.
+    time_cutoff: Option<DateTime<Utc>>,
+    /// The agent to search as. Only 0, the default one, exists so far.
+    persona_id: Option<i64>,
+    /// Provider of the model that rewrites the query. There is none so far. Goes with `model`.
+    provider: Option<String>,
+    /// The model that rewrites the query. Goes with `provider`.
+    model: Option<String>,
+    /// Whether to search for the query as it is. So far that is always done.
+    #[schema(default = false)]
+    #[expect(dead_code, reason = "nothing is expanded yet, so both values mean the same")]
+    skip_query_expansion: bool,
+    /// Earlier turns of a conversation, oldest first. There is nothing that reads them so far.
+    message_history: Option<Vec<HistoryTurn>>,
+}
+
+/// One earlier turn of a conversation.
+#[derive(Debug, ToSchema)]
+pub(crate) struct HistoryTurn {
+    /// Its text.
+    #[expect(dead_code, reason = "validated only: a history is refused as a whole")]
+    message: String,
+    /// Who said it: `user` or `assistant`.
+    #[expect(dead_code, reason = "validated only: a history is refused as a whole")]
+    message_type: String,
+}
+
+/// What was found, best first.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"results": [{"citation_id": 1, "title": "Key rotation",
+    "content": "Keys are rotated every ninety days.", "link": "https://wiki.example.com/keys",
+    "source_type": "confluence", "updated_at": "2024-01-02T03:04:05+00:00"}]}))]
+pub(crate) struct SearchReply {
+    /// At most ten passages.
+    results: Vec<SearchResultReply>,
+}
+
+/// A passage.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SearchResult)]
+pub(crate) struct SearchResultReply {
+    /// Number of the document, from 1 in order of first appearance; its passages share it.
+    citation_id: u32,
+    /// Name of the document.
+    title: String,
+    /// Text of the passage.
+    content: String,
+    /// Where a reader finds it; null when the document has no link.
+    link: Option<String>,
+    /// The system the document comes from.
+    #[schema(value_type = SourceValue)]
+    source_type: &'static str,
+    /// Last change of the document; null when it is not known.
+    #[schema(format = DateTime)]
+    updated_at: Option<String>,
+}
+
+/// Ranked passages for one query.
+///
+/// Everything that is given narrows the search (AND). Only documents that the caller may read are
+/// found, whatever the role. Nothing is written to the search history.
+#[utoipa::path(
+    post, path = "/search", tag = "search", operation_id = "search", request_body = SearchBody,
+    responses(
+        (status = 200, description = "The passages.", body = SearchReply),
+        (status = 403, description = "The role does not allow it, or a document set does not exist \
+            or is not visible to the caller.", body = crate::error::ErrorBody,
+            example = json!({"error_code": "INSUFFICIENT_PERMISSIONS",
+                "detail": "user does not have access to document sets: Finance"})),
+    )
+)]
+pub(crate) async fn search(
+    caller: Caller,
+    engine: Data<Engine>,
+    ValidJson(body): ValidJson<SearchBody>,
+) -> Result<HttpResponse, ApiError> {
+    let results = engine.search(&caller.0, body.into_request()?).await?;
+    Ok(HttpResponse::Ok()
+        .json(SearchReply { results: results.into_iter().map(Into::into).collect() }))
+}
+
+impl Record for SearchBody {
+    fn read(fields: &mut Fields<'_>) -> Read<Self> {
+        let query = fields.required("query", text_between(1, QueryText::MAX_CHARS));
+        let sources = fields.nullable("sources", list(source));
+        let document_sets = fields.nullable("document_sets", list(text));
+        let tags = fields.nullable("tags", list(record::<TagBody>));
+        let time_cutoff = fields.nullable("time_cutoff", timestamp);
+        let persona_id = fields.nullable("persona_id", integer);
+        let provider = fields.nullable("provider", text);
+        let model = fields.nullable("model", text);
+        let skip_query_expansion = fields.or("skip_query_expansion", false, boolean);
+        let message_history = fields.nullable("message_history", list(record::<HistoryTurn>));
+        // The domain has the last word on what a query is.
+        let query = query
+            .and_then(|text| QueryText::new(text).map_err(|e| fields.reject_field("query", e)));
+        let body = Self {
+            query: query?,
+            sources: sources?,
+            document_sets: document_sets?,
+            tags: tags?,
+            time_cutoff: time_cutoff?,
+            persona_id: persona_id?,
+            provider: provider?.filter(|name| !name.is_empty()),
+            model: model?.filter(|name| !name.is_empty()),
+            skip_query_expansion: skip_query_expansion?,
+            message_history: message_history?,
+        };
+        match (&body.provider, &body.model) {
+            (None, Some(_)) => Err(fields.reject("a model needs its provider")),
+            (Some(_), None) => Err(fields.reject("a provider needs a model")),
+            _ => Ok(body),
+        }
+    }
+}
+
+impl Record for HistoryTurn {
+    fn read(fields: &mut Fields<'_>) -> Read<Self> {
+        let message = fields.required("message", text);
+        let message_type = fields.required("message_type", text);
+        Ok(Self { message: message?, message_type: message_type? })
+    }
+}
+
+impl SearchBody {
+    /// The search; refused when a field asks for what this version cannot do, because an answer
+    /// that ignores it would be a wrong one.
+    fn into_request(self) -> Result<SearchRequest, Refusal> {
+        let refuse = |detail| Err(Refusal::NotImplemented { detail });
+        if self.persona_id.is_some_and(|id| id != 0) {
+            return refuse("persona_id: this version has no agent but the default one (0)");
+        }
+        if self.provider.is_some() {
+            return refuse("provider, model: this version has no language models");
+        }
+        if self.message_history.is_some_and(|history| !history.is_empty()) {
+            return refuse("message_history: this version does not use earlier turns");
+        }
+        let tags = self.tags.unwrap_or_default().into_iter();
+        Ok(SearchRequest {
+            query: self.query,
+            sources: self.sources.unwrap_or_default(),
+            document_sets: self.document_sets.unwrap_or_default(),
+            tags: tags.map(|tag| Tag { key: tag.tag_key, value: tag.tag_value }).collect(),
+            updated_at: TimeRange { start: self.time_cutoff, end: None },
+            created_at: TimeRange::default(),
+        })
+    }
+}
+
+impl From<SearchResult> for SearchResultReply {
+    fn from(result: SearchResult) -> Self {
+        let content = result.section.text();
+        let best = &result.section.center().chunk;
+        Self {
+            citation_id: result.citation_id,
+            title: best.attributes.semantic_identifier.clone(),
+            content,
+            link: best.link.clone(),
+            source_type: best.attributes.source.as_str(),
+            updated_at: best.attributes.updated_at.map(instant_text),
+        }
+    }
+}
+
+/// `2024-01-02T03:04:05.678900+00:00`, with the fraction only if there is one.
+fn instant_text(instant: DateTime<Utc>) -> String {
+    let format = if instant.nanosecond() < 1_000 {
+        "%Y-%m-%dT%H:%M:%S+00:00"
+    } else {
+        "%Y-%m-%dT%H:%M:%S%.6f+00:00"
+    };
+    instant.format(format).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::instant_text;
+
+    #[test]
+    fn instants_show_microseconds_only_when_there_are_some() {
+        let text = |micros| instant_text(DateTime::from_timestamp_micros(micros).unwrap());
+        assert_eq!(text(1_704_164_645_000_000), "2024-01-02T03:04:05+00:00");
+        assert_eq!(text(1_704_164_645_678_900), "2024-01-02T03:04:05.678900+00:00");
+    }
+}
