@@ -1,1 +1,26 @@
-fn main(){}
+//! `trove`: see `trove --help`.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&format!("the async runtime cannot be started: {error}"), 1),
+    };
+    let arguments = std::env::args_os().collect();
+    let environment = std::env::vars_os().collect();
+    let ended = runtime.block_on(trove::run(arguments, environment));
+    // Blocking work that nobody waits for any more must not hold up the exit.
+    runtime.shutdown_background();
+    match ended {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => fail(&failure.to_string(), failure.code),
+    }
+}
+
+fn fail(message: &str, code: u8) -> ExitCode {
+    // A closed standard error leaves the exit code to say it.
+    let _ = writeln!(std::io::stderr(), "error: {message}");
+    ExitCode::from(code)
+}

@@ -1,0 +1,47 @@
+# `make help` lists the verbs.
+
+MODEL_DIR ?= $(CURDIR)/target/models/all-MiniLM-L6-v2
+DATA_DIR ?= $(CURDIR)/trove-data
+LISTEN ?= 127.0.0.1:8080
+# cargo-nextest runs tests in parallel and is used where it is installed.
+NEXTEST := $(shell cargo nextest --version >/dev/null 2>&1 && echo yes)
+TEST = $(if $(NEXTEST),cargo nextest run,cargo test)
+
+export TROVE_MODEL_DIR = $(MODEL_DIR)
+
+.DEFAULT_GOAL := help
+.PHONY: help run model test test-services check fix bench openapi
+
+help: ## list the verbs
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## build, index this project's documents, start the service
+	cargo build --release --package trove
+	-target/release/trove model pull
+	target/release/trove index --data-dir $(DATA_DIR) README.md CONTRIBUTING.md CHANGELOG.md docs
+	exec target/release/trove serve --data-dir $(DATA_DIR) --listen $(LISTEN)
+
+model: ## fetch the embedding model (once)
+	cargo run --quiet --package trove -- model pull
+
+test: model ## run every test that needs no service
+	$(TEST) --workspace
+	cargo test --workspace --doc
+
+test-services: model ## run the tests that need PostgreSQL, on a throw-away cluster
+	cargo run --quiet --package trove-testkit --bin with-postgres -- $(TEST) --workspace postgres
+
+check: ## formatting and lints
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+fix: ## format, and apply what clippy can mend
+	cargo clippy --workspace --all-targets --fix --allow-dirty --allow-staged
+	cargo fmt --all
+
+bench: model ## measure speed and memory, against the limits in docs/performance.md
+	cargo bench --package trove-local --package trove-embedded
+	cargo run --release --package trove --example bench_service
+
+openapi: ## regenerate docs/openapi.json
+	cargo run --quiet --package trove -- openapi > docs/openapi.json

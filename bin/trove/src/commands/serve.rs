@@ -1,0 +1,137 @@
+//! `trove serve`
+
+use std::net::TcpListener;
+use std::time::Duration;
+
+use actix_web::HttpServer;
+use actix_web::dev::Server;
+use actix_web::http::KeepAlive;
+use anyhow::Context;
+use secrecy::ExposeSecret;
+use trove_engine::Engine;
+use trove_engine::administration::FIRST_ADMIN_EMAIL;
+use trove_http::Http;
+
+use super::print;
+use crate::config::Config;
+use crate::data_dir::{AdminKeyFile, DataDir};
+use crate::failure::{Failure, SUCCESS};
+use crate::lifecycle::Lifecycle;
+use crate::wiring::{Deployment, Stopping, http_config};
+
+/// Runs the service until a signal stops it.
+///
+/// # Errors
+///
+/// When it cannot start, when a background task dies, or when stopping takes too long.
+pub async fn run(config: Config) -> Result<u8, Failure> {
+    let lifecycle = Lifecycle::start()?;
+    let mut data_dir = DataDir::open(&config.data_dir, "trove serve")?;
+    // Before anything is opened: a port that is taken costs no time and changes nothing. Whoever
+    // connects meanwhile waits in the queue of the socket.
+    let listener = bind(&config)?;
+    let address = listener.local_addr().context("the listening address is not known")?;
+    data_dir.listens_on(&address.to_string())?;
+
+    let deployment = tokio::select! {
+        deployment = Deployment::open(&config) => deployment?,
+        () = lifecycle.stop().cancelled() => return Ok(SUCCESS),
+    };
+    deployment.model.announce();
+    make_first_administrator(&deployment.engine, &data_dir).await?;
+
+    let stopping = Stopping::default();
+    let http =
+        Http::new(deployment.engine.clone(), http_config(&config), deployment.readiness(&stopping));
+    let server = server(http, &config, listener)?;
+    if deployment.engine.config().vector_db {
+        let (engine, stop) = (deployment.engine.clone(), lifecycle.stop().clone());
+        lifecycle.spawn("the background worker", async move {
+            engine.run_worker(stop).await.map_err(anyhow::Error::from)
+        });
+    }
+    tracing::info!(%address, "ready");
+    print(&format!("Trove is ready on http://{address}\n"))?;
+
+    serve(server, &lifecycle, &stopping, deployment, config.shutdown.deadline).await?;
+    tracing::info!("stopped");
+    Ok(SUCCESS)
+}
+
+/// Serves until asked to stop, then ends everything in order.
+async fn serve(
+    mut server: Server,
+    lifecycle: &Lifecycle,
+    stopping: &Stopping,
+    deployment: Deployment,
+    deadline: Duration,
+) -> anyhow::Result<()> {
+    let handle = server.handle();
+    let ended = tokio::select! {
+        ended = &mut server => Some(ended),
+        () = lifecycle.stop().cancelled() => None,
+    };
+    stopping.begin();
+    lifecycle.stop().cancel();
+    lifecycle
+        .end(deadline, async {
+            if ended.is_none() {
+                // In this order: no new connections, then an answer to every request in flight.
+                let (served, ()) = tokio::join!(server, handle.stop(true));
+                served.context("the HTTP server failed while stopping")?;
+            }
+            lifecycle.join().await;
+            deployment.close().await
+        })
+        .await?;
+    match ended {
+        None => Ok(()),
+        Some(ended) => {
+            ended.context("the HTTP server failed")?;
+            anyhow::bail!("the HTTP server ended by itself")
+        }
+    }
+}
+
+fn bind(config: &Config) -> anyhow::Result<TcpListener> {
+    let listener = TcpListener::bind(config.listen.as_str()).with_context(|| {
+        format!(
+            "cannot listen on {}; choose another address with --listen ADDR:PORT or TROVE_LISTEN",
+            config.listen
+        )
+    })?;
+    Ok(listener)
+}
+
+fn server(http: Http, config: &Config, listener: TcpListener) -> anyhow::Result<Server> {
+    let keep_alive = config.http.keep_alive;
+    let keep_alive =
+        if keep_alive.is_zero() { KeepAlive::Disabled } else { KeepAlive::Timeout(keep_alive) };
+    let mut server = HttpServer::new(move || http.app())
+        .disable_signals()
+        .keep_alive(keep_alive)
+        .max_connections(config.http.connections_max)
+        // Some of the deadline is kept back for what comes after the last request.
+        .shutdown_timeout((config.shutdown.deadline * 3 / 4).as_secs().max(1));
+    if config.http.workers > 0 {
+        server = server.workers(config.http.workers);
+    }
+    let server = server.listen(listener).context("the HTTP server cannot be started")?;
+    Ok(server.run())
+}
+
+/// On the first start: an administrator, and a key that is printed once and kept in a file.
+async fn make_first_administrator(engine: &Engine, data_dir: &DataDir) -> anyhow::Result<()> {
+    let context = "the first administrator cannot be made";
+    if engine.backends().users.get_by_email(FIRST_ADMIN_EMAIL).await.context(context)?.is_some() {
+        return Ok(());
+    }
+    let file = AdminKeyFile::prepare(data_dir.path())?;
+    let Some(key) = engine.bootstrap_admin().await.context(context)? else { return Ok(()) };
+    let path = file.keep(&key)?;
+    print(&format!(
+        "Administrator {FIRST_ADMIN_EMAIL} has the API key {} (shown this once; kept in {})\n",
+        key.expose_secret(),
+        path.display()
+    ))
+}

@@ -1,0 +1,113 @@
+//! What an operator decides: defaults, then a file, then the environment, then flags.
+//!
+//! Every setting is a field of a section below, with its unit, default and reason in its
+//! documentation; `docs/configuration.md` is the operator's view of the same. An empty
+//! configuration is the embedded deployment. Unknown settings are refused.
+
+mod database;
+mod embedding;
+mod environment;
+mod http;
+mod index;
+mod ingestion;
+mod layers;
+mod listen;
+mod load;
+mod log;
+mod problem;
+mod retrieval;
+mod rule;
+mod show;
+mod shutdown;
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+pub use database::{DatabaseSection, DatabaseUrl};
+pub use embedding::EmbeddingSection;
+pub use http::HttpSection;
+pub use index::IndexSection;
+pub use ingestion::IngestionSection;
+pub use listen::ListenAddress;
+pub use load::{Flags, Loaded, Sources, load};
+pub use log::{LogFormat, LogSection};
+pub use problem::ConfigError;
+pub use retrieval::RetrievalSection;
+pub use rule::{keys, rules};
+pub use show::show;
+pub use shutdown::ShutdownSection;
+
+/// Name of the configuration file that is looked for in the data directory.
+pub const FILE_NAME: &str = "trove.toml";
+
+/// All settings. [`Config::default`] is what an empty configuration gives.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Config {
+    /// Where everything is kept: database, index, files, model. Default `./trove-data`, so that a
+    /// first try leaves everything in one place that is easy to remove.
+    pub data_dir: PathBuf,
+    /// Address and port of the HTTP interface. Default `127.0.0.1:8080`: reachable from this
+    /// machine only, until somebody decides otherwise.
+    pub listen: ListenAddress,
+    /// The HTTP interface.
+    pub http: HttpSection,
+    /// The relational database.
+    pub database: DatabaseSection,
+    /// The embedded document index.
+    pub index: IndexSection,
+    /// The embedding model.
+    pub embedding: EmbeddingSection,
+    /// How searches work.
+    pub retrieval: RetrievalSection,
+    /// Bounds on what is taken in.
+    pub ingestion: IngestionSection,
+    /// The log.
+    pub log: LogSection,
+    /// How the service stops.
+    pub shutdown: ShutdownSection,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            data_dir: PathBuf::from("./trove-data"),
+            listen: ListenAddress::default(),
+            http: HttpSection::default(),
+            database: DatabaseSection::default(),
+            index: IndexSection::default(),
+            embedding: EmbeddingSection::default(),
+            retrieval: RetrievalSection::default(),
+            ingestion: IngestionSection::default(),
+            log: LogSection::default(),
+            shutdown: ShutdownSection::default(),
+        }
+    }
+}
+
+impl Config {
+    /// Where the embedding model's files are.
+    #[must_use]
+    pub fn model_dir(&self) -> PathBuf {
+        match &self.embedding.model_dir {
+            Some(dir) => dir.clone(),
+            None => default_model_dir(&self.data_dir),
+        }
+    }
+
+    /// Where the embedded database is.
+    #[must_use]
+    pub fn sqlite_path(&self) -> PathBuf {
+        self.data_dir.join("trove.db")
+    }
+
+    /// Where the embedded document index is.
+    #[must_use]
+    pub fn index_dir(&self) -> PathBuf {
+        self.data_dir.join("index")
+    }
+}
+
+fn default_model_dir(data_dir: &Path) -> PathBuf {
+    data_dir.join("models").join("all-MiniLM-L6-v2")
+}

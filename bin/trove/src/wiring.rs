@@ -1,0 +1,141 @@
+//! Which adapter stands behind which port.
+
+mod model;
+mod readiness;
+mod store;
+mod unindexed;
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use tokio::task::spawn_blocking;
+use trove_domain::port::DocumentIndex;
+use trove_embedded::{EmbeddedDocumentIndex, EmbeddedIndexConfig};
+use trove_engine::{Backends, Engine, EngineConfig, IngestionLimits, SystemClock, SystemIds};
+use trove_http::{HttpConfig, ReadinessProbe};
+use trove_store::Store;
+
+use crate::config::{Config, IndexSection};
+
+pub use model::Model;
+pub use readiness::Stopping;
+use unindexed::Unindexed;
+
+/// An engine with everything behind it, open.
+pub struct Deployment {
+    /// The engine.
+    pub engine: Engine,
+    /// The embedding model, or why there is none.
+    pub model: Model,
+    store: Arc<Store>,
+}
+
+impl Deployment {
+    /// Opens database, model and index as configured. The data directory must be ours.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that names what cannot be opened, and what to do.
+    pub async fn open(config: &Config) -> anyhow::Result<Self> {
+        let (store, model) = tokio::try_join!(store::open(config), Model::load(config))?;
+        let index: Arc<dyn DocumentIndex> = if config.retrieval.disable_vector_db {
+            Arc::new(Unindexed)
+        } else {
+            open_index(config, model.dimensions()).await?
+        };
+        Ok(Self { engine: engine(config, &store, index, &model), model, store })
+    }
+
+    /// Opens the database alone: enough for users and keys, and harmless while the service runs.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that names what cannot be opened, and what to do.
+    pub async fn open_database(config: &Config) -> anyhow::Result<Self> {
+        let store = store::open_existing(config).await?;
+        let model = Model::NotUsed;
+        Ok(Self { engine: engine(config, &store, Arc::new(Unindexed), &model), model, store })
+    }
+
+    /// Answers how the components are, for as long as they live.
+    #[must_use]
+    pub fn readiness(&self, stopping: &Stopping) -> ReadinessProbe {
+        readiness::probe(&self.engine, &self.model, &self.store, stopping)
+    }
+
+    /// Writes down what speeds up the next start, and lets go of everything.
+    ///
+    /// # Errors
+    ///
+    /// When the index or the database cannot be closed in order; nothing that was acknowledged is
+    /// lost then.
+    pub async fn close(self) -> anyhow::Result<()> {
+        let flushed = self.engine.backends().index.flush().await;
+        self.store.close().await;
+        // Dropping the index waits for its threads.
+        spawn_blocking(move || drop(self)).await.context("closing failed")?;
+        flushed.context("the document index could not be flushed")
+    }
+}
+
+fn engine(
+    config: &Config,
+    store: &Arc<Store>,
+    index: Arc<dyn DocumentIndex>,
+    model: &Model,
+) -> Engine {
+    let backends = Backends {
+        index,
+        embedding_model: model.port(),
+        documents: Arc::<Store>::clone(store),
+        cc_pairs: Arc::<Store>::clone(store),
+        document_sets: Arc::<Store>::clone(store),
+        users: Arc::<Store>::clone(store),
+        groups: Arc::<Store>::clone(store),
+        api_keys: Arc::<Store>::clone(store),
+        access: Arc::<Store>::clone(store),
+        jobs: Arc::<Store>::clone(store),
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(SystemIds),
+    };
+    let engine_config = EngineConfig {
+        hybrid_alpha: config.retrieval.hybrid_alpha,
+        vector_db: !config.retrieval.disable_vector_db,
+        limits: IngestionLimits { document_chars_max: config.ingestion.document_chars_max },
+    };
+    Engine::new(backends, engine_config)
+}
+
+async fn open_index(
+    config: &Config,
+    dimensions: Option<usize>,
+) -> anyhow::Result<Arc<dyn DocumentIndex>> {
+    let dir = config.index_dir();
+    let IndexSection { write_buffer_bytes, optimize_after_vectors, idle_after } = config.index;
+    let index_config = EmbeddedIndexConfig {
+        write_buffer_bytes,
+        optimize_after: optimize_after_vectors,
+        idle_after,
+        ..EmbeddedIndexConfig::with_dimensions(dimensions)
+    };
+    let opened = spawn_blocking(move || EmbeddedDocumentIndex::open(&dir, index_config)).await;
+    let index = opened.context("opening the document index failed")?.with_context(|| {
+        format!("the document index in {} cannot be opened", config.index_dir().display())
+    })?;
+    Ok(Arc::new(index))
+}
+
+/// The settings of the HTTP interface.
+#[must_use]
+pub fn http_config(config: &Config) -> HttpConfig {
+    let http = &config.http;
+    HttpConfig {
+        prefix: http.prefix.clone(),
+        body_limit_bytes: http.body_limit_bytes,
+        body_timeout: http.body_timeout,
+        request_timeout: http.request_timeout,
+        ingestion_timeout: http.ingestion_timeout,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        docs: http.docs,
+    }
+}
