@@ -19,6 +19,8 @@ run: ## build, index this project's documents, start the service
 	cargo build --release --package trove
 	-target/release/trove model pull
 	target/release/trove index --data-dir $(DATA_DIR) README.md CONTRIBUTING.md CHANGELOG.md docs
+	@printf '%s\n' '' 'When it is ready, search it from another terminal:' '' \
+	  "  curl http://$(LISTEN)/api/search -H \"Authorization: Bearer \$$(cat $(DATA_DIR)/admin-key)\" -H 'Content-Type: application/json' -d '{\"query\": \"what happens when the process is killed?\"}'" ''
 	exec target/release/trove serve --data-dir $(DATA_DIR) --listen $(LISTEN)
 
 model: ## fetch the embedding model (once)

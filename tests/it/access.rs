@@ -70,8 +70,7 @@ impl Oracle {
     fn readable(&self, user: UserId, document: &Known) -> bool {
         document.pairs.iter().any(|pair| {
             let (public, groups) = &self.pairs[pair];
-            *public
-                || groups.iter().any(|g| self.members.get(g).is_some_and(|m| m.contains(&user)))
+            *public || groups.iter().any(|g| self.members.get(g).is_some_and(|m| m.contains(&user)))
         })
     }
 }

@@ -19,9 +19,9 @@ const CLIENTS: usize = 4;
 /// Documents that each client has for itself.
 const DOCUMENTS: usize = 60;
 /// Writes that are acknowledged in a round before the kill.
-const ACKNOWLEDGED: std::ops::RangeInclusive<usize> = 1..=24;
+const ACKNOWLEDGED: std::ops::RangeInclusive<usize> = 1..=20;
 /// Documents of earlier rounds that are looked at again after each.
-const SAMPLE: usize = 10;
+const SAMPLE: usize = 5;
 const SEED: u64 = 20;
 
 /// After each of fifty kills every acknowledged write is found, whole and once; a write that was

@@ -1,10 +1,15 @@
 //! What is tested from outside: the program, its HTTP interface, and rules about the source.
+#![expect(clippy::unwrap_used, reason = "a panic is how a test says that it failed")]
 
+mod access;
 mod child;
 mod cli;
 mod config;
 mod durability;
 mod eval;
+mod http;
 mod index_command;
 mod lifecycle;
+mod server;
+mod stack;
 mod tidy;

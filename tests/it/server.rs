@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use actix_web::HttpServer;
@@ -11,31 +10,26 @@ use reqwest::Method;
 use reqwest::header::HeaderMap;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use trove_domain::access::Role;
 use trove_domain::cc_pair::AccessType;
 use trove_domain::id::{CcPairId, GroupId, UserId};
-use trove_domain::port::{Clock, IdGenerator, NewCcPair, NewDocumentSet, NewUser};
+use trove_domain::port::{Clock, NewCcPair, NewDocumentSet, NewUser};
 use trove_domain::source::DocumentSource;
-use trove_embedded::{EmbeddedDocumentIndex, EmbeddedIndexConfig};
 use trove_engine::{Backends, Engine, EngineConfig};
 use trove_http::{Http, HttpConfig, Readiness};
-use trove_store::{SqliteConfig, Store};
-use trove_testkit::fakes::{FakeClock, HashingEmbedder, SequentialIds};
 
-const DIMENSIONS: usize = 64;
+use crate::stack::Stack;
 
 /// A server that ends with its value.
 pub(crate) struct Server {
     pub(crate) engine: Engine,
-    pub(crate) clock: Arc<FakeClock>,
+    pub(crate) stack: Stack,
     address: SocketAddr,
     client: reqwest::Client,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
-    _directory: TempDir,
 }
 
 /// Settings of a server.
@@ -64,33 +58,13 @@ impl Server {
     }
 
     pub(crate) async fn with(options: Options) -> Self {
-        let directory = TempDir::new().unwrap();
-        let clock = Arc::new(FakeClock::default());
-        let ids: Arc<dyn IdGenerator> = Arc::new(SequentialIds::default());
-        let sqlite = SqliteConfig::new(directory.path().join("trove.db"));
-        let store = Arc::new(Store::open_sqlite(sqlite, Arc::clone(&ids)).await.unwrap());
-        let index_config = EmbeddedIndexConfig::with_dimensions(Some(DIMENSIONS));
-        let index = EmbeddedDocumentIndex::open(&directory.path().join("index"), index_config);
-        let backends = Backends {
-            index: Arc::new(index.unwrap()),
-            embedding_model: Some(Arc::new(HashingEmbedder::new(DIMENSIONS))),
-            documents: Arc::<Store>::clone(&store),
-            cc_pairs: Arc::<Store>::clone(&store),
-            document_sets: Arc::<Store>::clone(&store),
-            users: Arc::<Store>::clone(&store),
-            groups: Arc::<Store>::clone(&store),
-            api_keys: Arc::<Store>::clone(&store),
-            access: Arc::<Store>::clone(&store),
-            jobs: store,
-            clock: Arc::<FakeClock>::clone(&clock),
-            ids,
-        };
-        let engine = Engine::new((options.backends)(backends), options.engine);
-        let http = Http::new(engine.clone(), options.http, options.readiness.fixed());
+        let stack = Stack::with(options.engine, options.backends).await;
+        let http = Http::new(stack.engine.clone(), options.http, options.readiness.fixed());
         let (address, handle, thread) = listen(http);
         let redirect = reqwest::redirect::Policy::none();
         let client = reqwest::Client::builder().redirect(redirect).no_proxy().build().unwrap();
-        Self { engine, clock, address, client, handle, thread: Some(thread), _directory: directory }
+        let engine = stack.engine.clone();
+        Self { engine, stack, address, client, handle, thread: Some(thread) }
     }
 
     /// Somebody without a key.
@@ -133,7 +107,7 @@ impl Server {
             access_type: AccessType::Private,
             groups: groups.iter().copied().collect(),
             creator: None,
-            created_at: self.clock.now(),
+            created_at: self.stack.clock.now(),
         };
         self.engine.backends().cc_pairs.get_or_insert(pair).await.unwrap().id
     }

@@ -44,7 +44,15 @@ fn root() -> PathBuf {
 
 /// What a crate needs to be used, itself included.
 fn closure(package: &str) -> BTreeSet<String> {
-    let output = Command::new(env!("CARGO"))
+    let mut command = Command::new(env!("CARGO"));
+    // Whatever runs the tests may tell its cargo to unify features; here every crate stands alone.
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy().into_owned();
+        if name.trim_start_matches('_').starts_with("CARGO_") && name != "CARGO_HOME" {
+            command.env_remove(name);
+        }
+    }
+    let output = command
         .current_dir(root())
         .args(["tree", "--offline", "--locked", "--edges", "normal", "--prefix", "none"])
         .args(["--format", "{p}", "--package", package])

@@ -102,12 +102,12 @@ async fn load(
         anyhow::Ok((spent, latencies))
     };
     let (written, searched) = futures::join!(writer, reader);
-    let (spent, writes) = written?;
+    let (spent, batches) = written?;
     println!(
         "{chunks} chunks written in {spent:?}: {:.0} chunks/s",
         f64::from(u32::try_from(chunks)?) / spent.as_secs_f64()
     );
-    print_percentiles("batches of 100 documents", writes);
+    print_percentiles("batches of 100 documents", batches);
     print_percentiles("searches meanwhile", searched?);
     Ok(())
 }

@@ -15,9 +15,11 @@ pub struct EmbeddedIndexConfig {
     /// Text that is buffered before a segment is written, in bytes. At least 15 MB; it is
     /// allocated while documents are written and returned afterwards.
     pub write_buffer_bytes: usize,
-    /// Fewest and most candidates that each half of a hybrid search contributes; between them it
-    /// is four times the limit of the query.
-    pub candidates: (usize, usize),
+    /// Fewest candidates that each half of a hybrid search contributes.
+    pub candidates_min: usize,
+    /// Most candidates that each half contributes, or the limit of the query if that is more.
+    /// Between the two it is four times the limit.
+    pub candidates_max: usize,
     /// How long no write arrives before buffers are released and background work is finished.
     pub idle_after: Duration,
     /// Vectors that are written before the vector index is reorganised in the background.
@@ -30,7 +32,8 @@ impl Default for EmbeddedIndexConfig {
             dimensions: None,
             batch_max: 500,
             write_buffer_bytes: 32_000_000,
-            candidates: (200, 1000),
+            candidates_min: 200,
+            candidates_max: 1000,
             idle_after: Duration::from_secs(5),
             optimize_after: 5_000,
         }
@@ -46,7 +49,7 @@ impl EmbeddedIndexConfig {
 
     /// Candidates of one half for a query that wants `limit` hits.
     pub(crate) fn candidates_for(&self, limit: usize) -> usize {
-        let (fewest, most) = self.candidates;
-        limit.saturating_mul(4).clamp(fewest, most.max(fewest)).max(limit)
+        let fewest = self.candidates_min;
+        limit.saturating_mul(4).clamp(fewest, self.candidates_max.max(fewest)).max(limit)
     }
 }

@@ -6,6 +6,7 @@
 //! again.
 
 mod reconcile;
+mod schema;
 mod shard;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,12 +17,17 @@ pub(crate) use shard::{DenseError, DensePoint, DenseShard};
 use crate::error::{IndexDirectoryError, chain};
 use crate::format::{DenseState, Layout};
 
+/// Form of the points; a shard of another form is built again from the words.
+const DENSE_FORMAT: u32 = 2;
+
 /// The shard and how far it follows the words.
 pub(crate) struct Dense {
     layout: Layout,
     pub shard: DenseShard,
     pub dimensions: usize,
     progress: Mutex<Progress>,
+    /// Held while the shard is reorganised, which is done once at a time.
+    reorganising: Mutex<()>,
 }
 
 /// How far the shard follows the words.
@@ -56,7 +62,7 @@ impl Dense {
         let path = layout.dense();
         let mut state = layout.read_dense_state();
         let opened = match DenseShard::open(&path, dimensions) {
-            Ok(opened) => opened,
+            Ok(opened) => opened.filter(|_| state.format == DENSE_FORMAT),
             Err(error) => {
                 tracing::warn!(
                     error = chain(&error),
@@ -78,8 +84,13 @@ impl Dense {
             unverified: state.settled_at != Some(opstamp),
             ..Progress::default()
         };
-        let this =
-            Self { layout: layout.clone(), shard, dimensions, progress: Mutex::new(progress) };
+        let this = Self {
+            layout: layout.clone(),
+            shard,
+            dimensions,
+            progress: Mutex::new(progress),
+            reorganising: Mutex::default(),
+        };
         Ok((this, state.flushed_key))
     }
 
@@ -128,6 +139,13 @@ impl Dense {
         self.progress().garbage += keys;
     }
 
+    /// Merges segments, builds graphs, shortens the log.
+    pub(crate) fn optimize(&self) -> Result<(), DenseError> {
+        let _alone = self.reorganising.lock().unwrap_or_else(PoisonError::into_inner);
+        self.shard.optimize()?;
+        self.shard.shorten_log()
+    }
+
     /// Whether so much has changed that an optimisation pays; asking resets the count.
     pub(crate) fn take_churn(&self, threshold: usize) -> bool {
         let mut progress = self.progress();
@@ -153,6 +171,7 @@ impl Dense {
         let settled = before.garbage == 0 && !before.unverified;
         let written = self.shard.flush().map_err(FlushError::from).and_then(|()| {
             let state = DenseState {
+                format: DENSE_FORMAT,
                 flushed_key: before.next_key,
                 settled_at: settled.then_some(before.opstamp),
             };

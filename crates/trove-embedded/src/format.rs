@@ -37,6 +37,9 @@ pub(crate) struct Description {
 /// Contents of `dense-state.json`: what the last flush of the vectors covered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DenseState {
+    /// Form of the points.
+    #[serde(default)]
+    pub format: u32,
     /// All vectors with a smaller key are on disk.
     pub flushed_key: u64,
     /// Commit of the words after which nothing was left to do; `None` while there is.

@@ -53,6 +53,7 @@ pub struct EmbeddedDocumentIndex {
     /// `None` once the index is being dropped.
     commands: Option<Sender<Command>>,
     queue: Arc<Semaphore>,
+    searches: Semaphore,
     _lock: Arc<File>,
     stopping: Arc<AtomicBool>,
     threads: Mutex<Vec<Thread>>,
@@ -159,10 +160,27 @@ impl EmbeddedDocumentIndex {
             dense,
             commands: Some(commands),
             queue: Arc::new(Semaphore::new(QUEUE_MAX)),
+            searches: Semaphore::new(searches_at_once()),
             _lock: lock,
             stopping,
             threads: Mutex::new(threads),
         })
+    }
+
+    /// Reorganises the vectors now and waits for it, which the index otherwise does in the
+    /// background as it sees fit. For tools and measurements; searches and writes go on meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`DocumentIndexError::Backend`] when that fails; the index works on as it was.
+    pub async fn optimize(&self) -> Result<(), DocumentIndexError> {
+        match self.dense.clone() {
+            Some(dense) => {
+                let optimize = move || dense.optimize().map_err(backend("index.optimize"));
+                blocking("index.optimize", optimize).await
+            }
+            None => Ok(()),
+        }
     }
 
     async fn write(
@@ -246,6 +264,8 @@ impl DocumentIndex for EmbeddedDocumentIndex {
         if query.limit == 0 {
             return Ok(Vec::new());
         }
+        // More at once would only take turns on the cores, with a thread each.
+        let _permit = self.searches.acquire().await.map_err(closed("index.search"))?;
         let search = Arc::new(Search {
             snapshot: self.published.current(),
             filter: Arc::new(TermFilter::of(query)),
@@ -319,6 +339,10 @@ impl Drop for EmbeddedDocumentIndex {
     }
 }
 
+fn searches_at_once() -> usize {
+    std::thread::available_parallelism().map_or(2, std::num::NonZero::get) * 4
+}
+
 fn start(name: &str, run: impl FnOnce() + Send + 'static) -> Result<Thread, DocumentIndexError> {
     let (alive, ended) = mpsc::channel();
     let handle = std::thread::Builder::new()
@@ -344,19 +368,15 @@ fn prepare_directory(layout: &Layout, dimensions: Option<usize>) -> Result<(), D
     let directory = backend::<IndexDirectoryError>("index.open");
     let lexical = layout.lexical();
     let prepare = || -> Result<Option<(usize, usize)>, IndexDirectoryError> {
-        match layout.read_description()? {
-            Some(description) => {
-                if !lexical.join("meta.json").exists() {
-                    let problem = "`lexical/meta.json` is missing";
-                    return Err(IndexDirectoryError::damaged(layout.root(), problem));
-                }
-                Ok(description.dimensions.zip(dimensions).filter(|(want, got)| want != got))
-            }
-            None => {
-                fs::create_dir_all(&lexical).map_err(IndexDirectoryError::io(&lexical))?;
-                Ok(None)
-            }
+        let Some(description) = layout.read_description()? else {
+            fs::create_dir_all(&lexical).map_err(IndexDirectoryError::io(&lexical))?;
+            return Ok(None);
+        };
+        if !lexical.join("meta.json").exists() {
+            let problem = "`lexical/meta.json` is missing";
+            return Err(IndexDirectoryError::damaged(layout.root(), problem));
         }
+        Ok(description.dimensions.zip(dimensions).filter(|(want, got)| want != got))
     };
     match prepare().map_err(directory)? {
         Some((want, got)) => Err(DocumentIndexError::DimensionMismatch { got, want }),

@@ -49,7 +49,7 @@ impl Maintenance {
                 Err(RecvTimeoutError::Timeout) => true,
                 Err(RecvTimeoutError::Disconnected) => false,
             };
-            if !connected || self.stopping.load(Ordering::Relaxed) {
+            if !connected {
                 break;
             }
             if self.dense.take_churn(self.optimize_after) {
@@ -90,7 +90,10 @@ impl Maintenance {
 
     #[tracing::instrument(name = "index.dense.optimize", skip_all)]
     fn optimize(&self) {
-        if let Err(error) = self.dense.shard.optimize() {
+        if self.stopping.load(Ordering::Relaxed) {
+            return;
+        }
+        if let Err(error) = self.dense.optimize() {
             tracing::error!(error = chain(&error), "the vectors could not be reorganised");
         }
     }

@@ -67,6 +67,31 @@ pub(crate) fn terms_of(attributes: &DocumentAttributes) -> Vec<String> {
     terms
 }
 
+/// Terms as numbers, for the engine that compares them one by one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TermNumbers {
+    /// Terms that the access group of a query can hold.
+    pub access: Vec<i64>,
+    /// All others.
+    pub other: Vec<i64>,
+}
+
+impl TermNumbers {
+    /// The numbers of what [`terms_of`] returns.
+    pub(crate) fn of(terms: &[String]) -> Self {
+        let (access, other) = terms
+            .iter()
+            .partition::<Vec<&String>, _>(|term| !term.contains(':') || term.starts_with("a:"));
+        let numbers = |terms: Vec<&String>| terms.into_iter().map(|term| number_of(term)).collect();
+        Self { access: numbers(access), other: numbers(other) }
+    }
+}
+
+/// The number of a term. Two terms may share one, which costs a hit that is dropped later.
+pub(crate) fn number_of(term: &str) -> i64 {
+    i64::from_le_bytes(fnv1a(term.as_bytes()).to_le_bytes())
+}
+
 fn access_group(scope: &AccessScope) -> Vec<String> {
     match scope.filter() {
         ScopeFilter::None => vec![VISIBLE.to_owned()],

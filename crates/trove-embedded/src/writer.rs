@@ -9,7 +9,7 @@ mod group;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use tantivy::{Index, IndexReader, IndexWriter};
@@ -101,10 +101,7 @@ impl Writer {
             taken += 1;
             self.apply(&mut group, command);
             if taken < GROUP_MAX {
-                next = match commands.try_recv() {
-                    Ok(command) => Some(command),
-                    Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
-                };
+                next = commands.try_recv().ok();
             }
         }
         self.commit(&mut group);
@@ -119,6 +116,7 @@ impl Writer {
             Write::Settle => {
                 self.commit(group);
                 self.settle();
+                self.reclaim();
                 Ok(Vec::new())
             }
         };

@@ -3,9 +3,9 @@
 mod fixture;
 
 mod with_vectors {
-    trove_testkit::document_index_contract!(super::fixture::start(Some(8)));
+    trove_testkit::document_index_contract!(async { Some(super::fixture::start(Some(8))) });
 }
 
 mod lexical_only {
-    trove_testkit::document_index_contract!(super::fixture::start(None));
+    trove_testkit::document_index_contract!(async { Some(super::fixture::start(None)) });
 }

@@ -8,6 +8,7 @@ mod authentication;
 mod backends;
 mod config;
 mod keyed_lock;
+mod log;
 mod system;
 
 pub mod administration;

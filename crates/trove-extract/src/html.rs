@@ -116,7 +116,6 @@ fn walk(
             Ok(Signal::Closed) => tokens.set_state(State::Data),
         }
     }
-    drop(tokens);
     walker.finish()
 }
 
@@ -296,8 +295,8 @@ impl Walker<'_> {
             self.title_text.push_str(text);
         } else if self.preformatted > 0 {
             self.writer.preformatted(text);
-        // Documentation generators put a link with this sign behind each heading.
-        } else if text != "¶" {
+        // Documentation generators put a link with such a sign at each heading.
+        } else if !matches!(text, "¶" | "§") {
             self.writer.text(text);
         }
     }

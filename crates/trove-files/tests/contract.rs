@@ -20,10 +20,10 @@ impl Deref for InDirectory {
     }
 }
 
-fn start() -> Option<InDirectory> {
+fn start() -> InDirectory {
     let directory = tempfile::tempdir().expect("a directory");
     let store = ObjectFileStore::local(directory.path()).expect("a store");
-    Some(InDirectory { store, _directory: directory })
+    InDirectory { store, _directory: directory }
 }
 
-trove_testkit::file_store_contract!(async { start() });
+trove_testkit::file_store_contract!(async { Some(start()) });

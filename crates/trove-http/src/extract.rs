@@ -1,8 +1,8 @@
 //! What handlers take: who asks, and the request's fields.
 
 mod body;
+mod path;
 
-use std::collections::HashMap;
 use std::future::{Ready, ready};
 
 use actix_web::dev::Payload;
@@ -47,8 +47,7 @@ pub trait Input: Sized + 'static {
 /// The parts of a request.
 #[derive(Debug)]
 pub struct Parts<'a> {
-    path: HashMap<String, String>,
-    query: &'a str,
+    request: &'a HttpRequest,
     body: Option<Result<Json, FieldError>>,
     failures: &'a Failures,
 }
@@ -59,9 +58,9 @@ impl Parts<'_> {
     /// # Errors
     ///
     /// As `read`.
-    pub fn path<T>(&mut self, read: impl FnOnce(&mut Fields<'_>) -> Read<T>) -> Read<T> {
+    pub fn path<T>(&self, read: impl FnOnce(&mut Fields<'_>) -> Read<T>) -> Read<T> {
         let place = root("path", self.failures);
-        read(&mut Fields::of_parameters(self.path.drain(), &place))
+        read(&mut Fields::of_parameters(path::parameters(self.request), &place))
     }
 
     /// Reads the query string.
@@ -71,7 +70,7 @@ impl Parts<'_> {
     /// As `read`.
     pub fn query<T>(&self, read: impl FnOnce(&mut Fields<'_>) -> Read<T>) -> Read<T> {
         let place = root("query", self.failures);
-        let pairs = url::form_urlencoded::parse(self.query.as_bytes());
+        let pairs = url::form_urlencoded::parse(self.request.query_string().as_bytes());
         read(&mut Fields::of_parameters(pairs.into_owned(), &place))
     }
 
@@ -112,12 +111,7 @@ impl<T: Input> FromRequest for Valid<T> {
                 _ => None,
             };
             let failures = Failures::default();
-            let parts = Parts {
-                path: request.match_info().load().unwrap_or_default(),
-                query: request.query_string(),
-                body,
-                failures: &failures,
-            };
+            let parts = Parts { request: &request, body, failures: &failures };
             T::read(parts).map(Self).map_err(|_| ApiError::Invalid(failures.into_vec()))
         }
         .boxed_local()

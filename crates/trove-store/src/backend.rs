@@ -12,6 +12,10 @@ use tokio::sync::{Mutex, Semaphore};
 
 pub(crate) type Sqlite = SyncConnectionWrapper<SqliteConnection>;
 
+/// Keys in one statement: SQLite accepts 32,766 values.
+pub(crate) const KEYS_MAX: usize = 1000;
+
+#[expect(clippy::large_enum_variant, reason = "there is one in a process")]
 pub(crate) enum Backend {
     Sqlite(SqliteBackend),
     Postgres(Pool<AsyncPgConnection>),
@@ -88,8 +92,9 @@ impl SqliteBackend {
         if let Some(connection) = writer.as_mut()
             && let Err(error) = connection.batch_execute("PRAGMA wal_checkpoint(TRUNCATE);").await
         {
+            let error: &dyn std::error::Error = &error;
             tracing::warn!(
-                error = &error as &dyn std::error::Error,
+                error,
                 "the write-ahead log could not be folded into the database; the next start does it"
             );
         }
@@ -107,7 +112,10 @@ macro_rules! read {
                     sqlite.reader().await.map_err($crate::error::unavailable($operation))?;
                 let $conn = &mut connection;
                 let result: Result<_, $crate::error::Failure> = async { $body }.await;
-                sqlite.give_back(connection);
+                // After an error of the driver its connection is not trusted any more.
+                if !matches!(result, Err($crate::error::Failure::Query(_))) {
+                    sqlite.give_back(connection);
+                }
                 result.map_err($crate::error::failed($operation))
             }
             $crate::backend::Backend::Postgres(pool) => {
@@ -122,13 +130,19 @@ macro_rules! read {
 }
 
 /// Runs a body in a transaction, with a connection of either database. The body ends in
-/// `Result<_, Failure>`; an error rolls back. `lock` is a statement that PostgreSQL runs first,
-/// where SQLite's single writer already excludes everybody else.
+/// `Result<_, Failure>`; an error rolls back. `refused` is the answer for [`Failure::Refused`].
 macro_rules! transact {
     ($store:expr, $operation:literal, |$conn:ident| $body:block) => {
-        transact!($store, $operation, lock "", |$conn| $body)
+        transact!(@run $store, $operation, |$conn| $body)
+            .map_err($crate::error::failed($operation))
     };
-    ($store:expr, $operation:literal, lock $lock:literal, |$conn:ident| $body:block) => {
+    ($store:expr, $operation:literal, refused $no:expr, |$conn:ident| $body:block) => {
+        match transact!(@run $store, $operation, |$conn| $body) {
+            Err($crate::error::Failure::Refused) => Ok($no),
+            other => other.map_err($crate::error::failed($operation)),
+        }
+    };
+    (@run $store:expr, $operation:literal, |$conn:ident| $body:block) => {
         match $store.backend() {
             $crate::backend::Backend::Sqlite(sqlite) => {
                 let mut slot = sqlite.writer.lock().await;
@@ -144,8 +158,11 @@ macro_rules! transact {
                             -> Result<_, $crate::error::Failure> { $body },
                     )
                     .await;
-                *slot = Some(connection);
-                result.map_err($crate::error::failed($operation))
+                // After an error of the driver its connection is not trusted any more.
+                if !matches!(result, Err($crate::error::Failure::Query(_))) {
+                    *slot = Some(connection);
+                }
+                result
             }
             $crate::backend::Backend::Postgres(pool) => {
                 let mut connection =
@@ -155,16 +172,9 @@ macro_rules! transact {
                 connection
                     .transaction(
                         async |$conn: &mut diesel_async::AsyncPgConnection|
-                            -> Result<_, $crate::error::Failure> {
-                            if !$lock.is_empty() {
-                                diesel_async::SimpleAsyncConnection::batch_execute($conn, $lock)
-                                    .await?;
-                            }
-                            $body
-                        },
+                            -> Result<_, $crate::error::Failure> { $body },
                     )
                     .await
-                    .map_err($crate::error::failed($operation))
             }
         }
     };

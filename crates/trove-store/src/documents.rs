@@ -1,11 +1,17 @@
 //! The registry of documents.
 
 mod attributes;
+mod batch;
 mod rows;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use diesel::dsl::exists;
 use diesel::prelude::*;
+use diesel::result::Error::NotFound;
+use diesel::sql_types::{Bool, Integer};
 use diesel_async::{AsyncConnection, RunQueryDsl};
 use trove_domain::error::StoreError;
 use trove_domain::id::{CcPairId, DocumentId};
@@ -16,17 +22,16 @@ use trove_domain::port::{
 };
 
 use crate::Store;
-use crate::backend::{read, transact};
-use crate::error::corrupt;
-use crate::schema::{cc_pair, document, document_cc_pair};
+use crate::backend::{KEYS_MAX, read, transact};
+use crate::error::failed;
+use crate::locks::Locks;
+use crate::schema::{document, document_cc_pair};
 use crate::sql::Time;
+use batch::{MarkIndexed, MarkSynced, ROWS_MAX, Upsert};
 use rows::{DocumentRow, NewDocumentRow, document_id, page, record};
 
 pub(crate) const ATTRIBUTES: &str = "attributes";
 pub(crate) const REMOVAL: &str = "removal";
-
-/// Keys in one statement; SQLite accepts 32,766 values.
-const KEYS_MAX: usize = 1000;
 
 /// Rows that are not on their way out.
 macro_rules! present {
@@ -36,29 +41,56 @@ macro_rules! present {
 }
 pub(crate) use present;
 
-/// Marks the documents of a pair as changed.
-macro_rules! mark_pair_dirty {
-    ($conn:expr, $pair:expr, $now:expr) => {{
+/// Marks the documents of some pairs as changed.
+macro_rules! mark_dirty {
+    ($conn:expr, $pairs:expr, $now:expr) => {{
         use crate::schema::{document, document_cc_pair};
-        let of_pair = document_cc_pair::table
-            .filter(document_cc_pair::cc_pair_id.eq($pair))
-            .select(document_cc_pair::document_id);
-        diesel::update(document::table)
-            .filter(document::id.eq_any(of_pair))
-            .filter(crate::documents::present!())
-            .set((
-                document::revision.eq(document::revision + 1),
-                document::pending.eq(Some(crate::documents::ATTRIBUTES)),
-                document::changed_at.eq(crate::sql::Time($now)),
-            ))
-            .execute($conn)
-            .await?;
+        let pairs: &[i32] = $pairs;
+        $conn.lock_documents_of(pairs).await?;
+        for pairs in pairs.chunks(crate::backend::KEYS_MAX) {
+            let of_pairs = document_cc_pair::table
+                .filter(document_cc_pair::cc_pair_id.eq_any(pairs))
+                .select(document_cc_pair::document_id);
+            diesel::update(document::table)
+                .filter(document::id.eq_any(of_pairs))
+                .filter(crate::documents::present!())
+                .set((
+                    document::revision.eq(document::revision + 1),
+                    document::pending.eq(Some(crate::documents::ATTRIBUTES)),
+                    document::changed_at.eq(crate::sql::Time($now)),
+                ))
+                .execute($conn)
+                .await?;
+        }
     }};
 }
-pub(crate) use mark_pair_dirty;
+pub(crate) use mark_dirty;
+
+/// The rows of some documents, to be removed from now on and without content.
+macro_rules! begin_removal {
+    ($ids:expr, $now:expr) => {
+        diesel::update(document::table.filter(document::id.eq_any($ids)).filter(present!()))
+            .set((
+                document::revision.eq(document::revision + 1),
+                // Whoever registers it again cannot rely on what the index holds.
+                document::content_revision.eq(document::revision + 1),
+                document::content_hash.eq(None::<String>),
+                document::chunk_count.eq(0),
+                document::pending.eq(Some(REMOVAL)),
+                document::changed_at.eq(Time($now)),
+            ))
+            .returning(document::id)
+    };
+}
 
 fn texts(ids: &[DocumentId]) -> Vec<&str> {
     ids.iter().map(DocumentId::as_str).collect()
+}
+
+/// Each id once, in the order in which rows are taken.
+fn distinct(ids: &[DocumentId]) -> Vec<&str> {
+    let ids: BTreeSet<&str> = ids.iter().map(DocumentId::as_str).collect();
+    ids.into_iter().collect()
 }
 
 #[async_trait]
@@ -85,7 +117,7 @@ impl DocumentStore for Store {
                     Ok((rows, links))
                 })?;
             for row in rows {
-                let record = record(row).map_err(crate::error::failed("document.get"))?;
+                let record = record(row).map_err(failed("document.get"))?;
                 found.insert(record.registration.id.clone(), record);
             }
             for (id, pair) in links {
@@ -104,45 +136,45 @@ impl DocumentStore for Store {
         documents: &[Registration],
         now: DateTime<Utc>,
     ) -> Result<Option<Vec<i64>>, StoreError> {
-        transact!(self, "document.register", |conn| {
-            let pairs: i64 = cc_pair::table.find(pair.0).count().get_result(conn).await?;
-            if pairs == 0 {
-                return Ok(None);
-            }
-            let mut revisions = Vec::with_capacity(documents.len());
-            for registration in documents {
-                let row = NewDocumentRow::new(registration, now);
-                let revision: i64 = diesel::insert_into(document::table)
-                    .values(&row)
-                    .on_conflict(document::id)
-                    .do_update()
-                    .set((
-                        &row.content,
-                        document::revision.eq(document::revision + 1),
-                        document::pending.eq(Some(ATTRIBUTES)),
-                    ))
-                    .returning(document::revision)
-                    .get_result(conn)
-                    .await?;
-                if registration.content_changes {
-                    diesel::update(document::table.find(registration.id.as_str()))
-                        .set(document::content_hash.eq(None::<String>))
+        // Of a document that occurs twice the last mention counts.
+        let distinct: BTreeMap<&str, &Registration> =
+            documents.iter().map(|document| (document.id.as_str(), document)).collect();
+        let rows: Vec<NewDocumentRow<'_>> =
+            distinct.values().map(|document| NewDocumentRow::new(document, now)).collect();
+        let revisions: Option<HashMap<String, i64>> =
+            transact!(self, "document.register", |conn| {
+                if !conn.keep_pair(pair.0).await? {
+                    return Ok(None);
+                }
+                let mut revisions = HashMap::with_capacity(rows.len());
+                for rows in rows.chunks(ROWS_MAX) {
+                    let written: Vec<(String, i64)> = Upsert(rows).load(conn).await?;
+                    revisions.extend(written);
+                    let ids: Vec<&str> = rows.iter().map(|row| row.id).collect();
+                    document::table
+                        .filter(document::id.eq_any(ids))
+                        .select((
+                            document::id,
+                            pair.0.into_sql::<Integer>(),
+                            false.into_sql::<Bool>(),
+                        ))
+                        .insert_into(document_cc_pair::table)
+                        .into_columns((
+                            document_cc_pair::document_id,
+                            document_cc_pair::cc_pair_id,
+                            document_cc_pair::indexed,
+                        ))
+                        .on_conflict_do_nothing()
                         .execute(conn)
                         .await?;
                 }
-                diesel::insert_into(document_cc_pair::table)
-                    .values((
-                        document_cc_pair::document_id.eq(registration.id.as_str()),
-                        document_cc_pair::cc_pair_id.eq(pair.0),
-                        document_cc_pair::indexed.eq(false),
-                    ))
-                    .on_conflict_do_nothing()
-                    .execute(conn)
-                    .await?;
-                revisions.push(revision);
-            }
-            Ok(Some(revisions))
-        })
+                Ok(Some(revisions))
+            })?;
+        let Some(revisions) = revisions else { return Ok(None) };
+        let in_order =
+            documents.iter().map(|document| revisions.get(document.id.as_str()).copied());
+        let complete: Option<Vec<i64>> = in_order.collect();
+        complete.map(Some).ok_or_else(|| failed("document.register")(NotFound.into()))
     }
 
     #[tracing::instrument(name = "db.document.mark_indexed", skip_all)]
@@ -152,28 +184,25 @@ impl DocumentStore for Store {
         marks: &[IndexedMark],
         now: DateTime<Utc>,
     ) -> Result<(), StoreError> {
+        // Of a document that occurs twice the latest revision counts.
+        let mut latest: BTreeMap<&str, (&IndexedMark, i32)> = BTreeMap::new();
+        for mark in marks {
+            let chunk_count = i32::try_from(mark.chunk_count).unwrap_or(i32::MAX);
+            let known = latest.entry(mark.id.as_str()).or_insert((mark, chunk_count));
+            if known.0.revision <= mark.revision {
+                *known = (mark, chunk_count);
+            }
+        }
+        let ids: Vec<&str> = latest.keys().copied().collect();
+        let marks: Vec<(&IndexedMark, i32)> = latest.into_values().collect();
+        let now = Time(now);
         transact!(self, "document.mark_indexed", |conn| {
-            for mark in marks {
-                let chunks =
-                    i32::try_from(mark.chunk_count).map_err(corrupt("document", &mark.id))?;
-                diesel::update(document::table.find(mark.id.as_str()).filter(present!()))
-                    .set((
-                        document::content_hash.eq(Some(&mark.content_hash)),
-                        document::embedding_model.eq(mark.embedding_model.as_ref()),
-                        document::chunk_count.eq(chunks),
-                        document::changed_at.eq(Time(now)),
-                    ))
-                    .execute(conn)
-                    .await?;
-                let settled = document::table
-                    .find(mark.id.as_str())
-                    .filter(document::revision.eq(mark.revision))
-                    .filter(document::pending.eq(ATTRIBUTES));
-                diesel::update(settled)
-                    .set(document::pending.eq(None::<String>))
-                    .execute(conn)
-                    .await?;
-                diesel::update(document_cc_pair::table.find((mark.id.as_str(), pair.0)))
+            for (marks, ids) in marks.chunks(ROWS_MAX).zip(ids.chunks(ROWS_MAX)) {
+                conn.lock_documents(ids).await?;
+                let marked: Vec<String> = MarkIndexed { marks, now: &now }.load(conn).await?;
+                diesel::update(document_cc_pair::table)
+                    .filter(document_cc_pair::cc_pair_id.eq(pair.0))
+                    .filter(document_cc_pair::document_id.eq_any(&marked))
                     .set(document_cc_pair::indexed.eq(true))
                     .execute(conn)
                     .await?;
@@ -200,16 +229,19 @@ impl DocumentStore for Store {
         revisions: &[(DocumentId, i64)],
         now: DateTime<Utc>,
     ) -> Result<(), StoreError> {
+        // Of a document that occurs twice the latest revision counts.
+        let mut latest: BTreeMap<&str, i64> = BTreeMap::new();
+        for (id, revision) in revisions {
+            let known = latest.entry(id.as_str()).or_insert(*revision);
+            *known = (*known).max(*revision);
+        }
+        let ids: Vec<&str> = latest.keys().copied().collect();
+        let revisions: Vec<(&str, i64)> = latest.into_iter().collect();
+        let now = Time(now);
         transact!(self, "document.mark_synced", |conn| {
-            for (id, revision) in revisions {
-                let settled = document::table
-                    .find(id.as_str())
-                    .filter(document::revision.eq(revision))
-                    .filter(document::pending.eq(ATTRIBUTES));
-                diesel::update(settled)
-                    .set((document::pending.eq(None::<String>), document::changed_at.eq(Time(now))))
-                    .execute(conn)
-                    .await?;
+            for (revisions, ids) in revisions.chunks(ROWS_MAX).zip(ids.chunks(ROWS_MAX)) {
+                conn.lock_documents(ids).await?;
+                MarkSynced { revisions, now: &now }.execute(conn).await?;
             }
             Ok(())
         })
@@ -250,49 +282,45 @@ impl DocumentStore for Store {
         ids: &[DocumentId],
         now: DateTime<Utc>,
     ) -> Result<Vec<Unlinked>, StoreError> {
-        transact!(self, "document.unlink", |conn| {
-            let mut states = Vec::with_capacity(ids.len());
-            for id in ids {
-                let id = id.as_str();
-                let unlinked = diesel::delete(document_cc_pair::table.find((id, pair.0)))
-                    .execute(conn)
+        let distinct = distinct(ids);
+        let mut outcomes: HashMap<String, Unlinked> = transact!(self, "document.unlink", |conn| {
+            let mut outcomes = HashMap::new();
+            for ids in distinct.chunks(KEYS_MAX) {
+                conn.lock_documents(ids).await?;
+                let unlinked: Vec<String> = diesel::delete(document_cc_pair::table)
+                    .filter(document_cc_pair::cc_pair_id.eq(pair.0))
+                    .filter(document_cc_pair::document_id.eq_any(ids))
+                    .returning(document_cc_pair::document_id)
+                    .get_results(conn)
                     .await?;
-                if unlinked == 0 {
-                    states.push(Unlinked::NotLinked);
-                    continue;
-                }
-                let others: i64 = document_cc_pair::table
-                    .filter(document_cc_pair::document_id.eq(id))
-                    .count()
-                    .get_result(conn)
+                let held: Vec<String> = document_cc_pair::table
+                    .filter(document_cc_pair::document_id.eq_any(&unlinked))
+                    .select(document_cc_pair::document_id)
+                    .distinct()
+                    .load(conn)
                     .await?;
-                let (state, pending) = if others > 0 {
-                    (Unlinked::StillHeld, ATTRIBUTES)
-                } else {
-                    (Unlinked::Orphaned, REMOVAL)
-                };
-                diesel::update(document::table.find(id))
+                outcomes.extend(unlinked.into_iter().map(|id| (id, Unlinked::Orphaned)));
+                diesel::update(document::table.filter(document::id.eq_any(&held)))
                     .set((
                         document::revision.eq(document::revision + 1),
-                        document::pending.eq(Some(pending)),
+                        document::pending.eq(Some(ATTRIBUTES)),
                         document::changed_at.eq(Time(now)),
                     ))
                     .execute(conn)
                     .await?;
-                if state == Unlinked::Orphaned {
-                    // Whoever registers it again cannot rely on what the index holds.
-                    diesel::update(document::table.find(id))
-                        .set((
-                            document::content_hash.eq(None::<String>),
-                            document::chunk_count.eq(0),
-                        ))
-                        .execute(conn)
-                        .await?;
-                }
-                states.push(state);
+                outcomes.extend(held.into_iter().map(|id| (id, Unlinked::StillHeld)));
+                let orphaned = ids
+                    .iter()
+                    .copied()
+                    .filter(|id| matches!(outcomes.get(*id), Some(Unlinked::Orphaned)));
+                let orphaned: Vec<&str> = orphaned.collect();
+                let _: Vec<String> = begin_removal!(orphaned, now).get_results(conn).await?;
             }
-            Ok(states)
-        })
+            Ok(outcomes)
+        })?;
+        let in_order =
+            ids.iter().map(|id| outcomes.remove(id.as_str()).unwrap_or(Unlinked::NotLinked));
+        Ok(in_order.collect())
     }
 
     #[tracing::instrument(name = "db.document.begin_removal", skip_all)]
@@ -301,38 +329,31 @@ impl DocumentStore for Store {
         ids: &[DocumentId],
         now: DateTime<Utc>,
     ) -> Result<Vec<DocumentId>, StoreError> {
-        transact!(self, "document.begin_removal", |conn| {
-            let mut marked = Vec::new();
-            for id in ids {
-                let changed = diesel::update(document::table.find(id.as_str()).filter(present!()))
-                    .set((
-                        document::revision.eq(document::revision + 1),
-                        document::pending.eq(Some(REMOVAL)),
-                        document::content_hash.eq(None::<String>),
-                        document::chunk_count.eq(0),
-                        document::changed_at.eq(Time(now)),
-                    ))
-                    .execute(conn)
-                    .await?;
-                if changed == 0 {
-                    continue;
-                }
+        let distinct = distinct(ids);
+        let mut marked: HashSet<String> = transact!(self, "document.begin_removal", |conn| {
+            let mut all = HashSet::new();
+            for ids in distinct.chunks(KEYS_MAX) {
+                conn.lock_documents(ids).await?;
+                let marked: Vec<String> = begin_removal!(ids, now).get_results(conn).await?;
                 diesel::delete(document_cc_pair::table)
-                    .filter(document_cc_pair::document_id.eq(id.as_str()))
+                    .filter(document_cc_pair::document_id.eq_any(&marked))
                     .execute(conn)
                     .await?;
-                marked.push(id.clone());
+                all.extend(marked);
             }
-            Ok(marked)
-        })
+            Ok(all)
+        })?;
+        Ok(ids.iter().filter(|id| marked.remove(id.as_str())).cloned().collect())
     }
 
     #[tracing::instrument(name = "db.document.finish_removal", skip_all)]
     async fn finish_removal(&self, ids: &[DocumentId]) -> Result<(), StoreError> {
+        let distinct = distinct(ids);
         transact!(self, "document.finish_removal", |conn| {
-            for ids in ids.chunks(KEYS_MAX) {
+            for ids in distinct.chunks(KEYS_MAX) {
+                conn.lock_documents(ids).await?;
                 diesel::delete(document::table)
-                    .filter(document::id.eq_any(texts(ids)))
+                    .filter(document::id.eq_any(ids))
                     .filter(document::pending.eq(REMOVAL))
                     .execute(conn)
                     .await?;
@@ -356,7 +377,7 @@ impl DocumentStore for Store {
                 .filter(document_cc_pair::document_id.gt(after.map_or("", DocumentId::as_str)))
                 .filter(present!())
                 .order(document_cc_pair::document_id)
-                .limit(i64::from(limit))
+                .limit(i64::from(limit) + 1)
                 .select((document::id, document::semantic_identifier, document::link))
                 .load(conn)
                 .await?;
@@ -371,13 +392,17 @@ impl DocumentStore for Store {
         limit: u32,
     ) -> Result<Page<DocumentSummary, DocumentId>, StoreError> {
         read!(self, "document.list_from_ingestion_api", |conn| {
+            let indexed = document_cc_pair::table
+                .filter(document_cc_pair::document_id.eq(document::id))
+                .filter(document_cc_pair::indexed);
             let rows: Vec<(String, String, Option<String>)> = document::table
-                .filter(document::from_ingestion_api.eq(true))
-                .filter(document::chunk_count.gt(0))
+                // As the index over these rows says it.
+                .filter(document::from_ingestion_api)
+                .filter(exists(indexed))
                 .filter(document::id.gt(after.map_or("", DocumentId::as_str)))
                 .filter(present!())
                 .order(document::id)
-                .limit(i64::from(limit))
+                .limit(i64::from(limit) + 1)
                 .select((document::id, document::semantic_identifier, document::link))
                 .load(conn)
                 .await?;

@@ -1,5 +1,7 @@
 //! What databases say, in the words of the ports.
 
+use std::path::Path;
+
 use diesel::result::{DatabaseErrorKind, Error as DieselError};
 use trove_domain::error::{Source, StoreError};
 
@@ -8,11 +10,29 @@ use trove_domain::error::{Source, StoreError};
 #[non_exhaustive]
 pub enum OpenError {
     /// The file cannot be opened or made.
-    #[error("the database {path} cannot be opened; it must be a readable and writable SQLite file")]
+    #[error("the database {path} cannot be opened; file and folder must be readable and writable")]
     File {
         /// The file.
         path: String,
         /// Why.
+        #[source]
+        source: Source,
+    },
+    /// The file is something else, or damaged.
+    #[error("{path} is not an SQLite database, or is damaged; restore it, or choose another place")]
+    NotADatabase {
+        /// The file.
+        path: String,
+        /// What SQLite said.
+        #[source]
+        source: Source,
+    },
+    /// Another process is at work on the file.
+    #[error("another process holds the database {path}; stop it, or wait until it is done")]
+    Locked {
+        /// The file.
+        path: String,
+        /// What SQLite said.
         #[source]
         source: Source,
     },
@@ -25,9 +45,24 @@ pub enum OpenError {
         #[source]
         source: Source,
     },
-    /// The address is not one.
-    #[error("the database URL is not valid; write postgres://USER:PASSWORD@HOST:PORT/DATABASE")]
-    Url(#[source] Source),
+    /// The server shows a certificate that nobody vouches for.
+    #[error(
+        "the certificate of PostgreSQL at {address} is not trusted; add its authority to the \
+         certificates of this machine, or write sslmode=disable"
+    )]
+    Certificate {
+        /// Host and database.
+        address: String,
+        /// What is wrong with it.
+        #[source]
+        source: Source,
+    },
+    /// The address is not one. What the parser said may be a part of the password, and is not here.
+    #[error(
+        "the database URL is not valid; write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with \
+         special characters of user and password percent-encoded"
+    )]
+    Url,
     /// The schema is from the future.
     #[error(
         "the database was written by a newer version of Trove (schema {found}, this one knows up \
@@ -50,6 +85,32 @@ pub enum OpenError {
     },
 }
 
+impl OpenError {
+    /// What the driver said of a file.
+    pub(crate) fn of_file(path: &Path, source: Source) -> Self {
+        let said = source.to_string();
+        let says = |words: &[&str]| words.iter().any(|words| said.contains(words));
+        let path = path.display().to_string();
+        if says(&["is not a database", "malformed"]) {
+            Self::NotADatabase { path, source }
+        } else if says(&["is locked"]) {
+            Self::Locked { path, source }
+        } else {
+            Self::File { path, source }
+        }
+    }
+
+    /// What the driver said of a server.
+    pub(crate) fn of_server(address: &str, source: Source) -> Self {
+        let address = address.to_owned();
+        if source.to_string().contains("invalid peer certificate") {
+            Self::Certificate { address, source }
+        } else {
+            Self::Connect { address, source }
+        }
+    }
+}
+
 /// What a step inside a transaction ends with.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -57,6 +118,8 @@ pub(crate) enum Failure {
     Query(DieselError),
     /// A row that is no entity.
     Corrupt { entity: &'static str, id: String, source: Source },
+    /// A rule forbids the step, which is undone. Its method turns this into an answer.
+    Refused,
 }
 
 impl From<DieselError> for Failure {
@@ -81,6 +144,9 @@ pub(crate) fn failed(operation: &'static str) -> impl Fn(Failure) -> StoreError 
             StoreError::Unavailable { operation, source: error.into() }
         }
         Failure::Query(error) => StoreError::Backend { operation, source: error.into() },
+        Failure::Refused => {
+            StoreError::Backend { operation, source: DieselError::RollbackTransaction.into() }
+        }
     }
 }
 
@@ -89,6 +155,19 @@ pub(crate) fn unavailable<E: Into<Source>>(operation: &'static str) -> impl Fn(E
     move |source| StoreError::Unavailable { operation, source: source.into() }
 }
 
+/// What the drivers report by text only: of SQLite, then of PostgreSQL.
+const TRANSIENT: [&str; 9] = [
+    "database is locked",
+    "database table is locked",
+    "database or disk is full",
+    "disk I/O error",
+    "due to statement timeout",
+    "deadlock detected",
+    "No space left on device",
+    "the database system is",
+    "terminating connection",
+];
+
 /// Whether the same statement may succeed later: locks, timeouts, full disks, lost connections.
 fn is_transient(error: &DieselError) -> bool {
     match error {
@@ -96,20 +175,20 @@ fn is_transient(error: &DieselError) -> bool {
             DatabaseErrorKind::ClosedConnection
             | DatabaseErrorKind::UnableToSendCommand
             | DatabaseErrorKind::SerializationFailure => true,
-            _ => {
-                // SQLite reports these by text only.
-                let message = information.message();
-                ["database is locked", "database or disk is full", "disk I/O error", "timeout"]
-                    .iter()
-                    .any(|transient| message.contains(transient))
+            DatabaseErrorKind::Unknown => {
+                TRANSIENT.iter().any(|transient| information.message().contains(transient))
             }
+            _ => false,
         },
         DieselError::BrokenTransactionManager => true,
         _ => false,
     }
 }
 
-/// Whether a statement failed because what it refers to does not exist.
-pub(crate) fn is_missing_reference(error: &DieselError) -> bool {
-    matches!(error, DieselError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _))
+/// Whether a step failed because another one was first.
+pub(crate) fn is_taken(error: &StoreError) -> bool {
+    matches!(error, StoreError::Backend { source, .. } if matches!(
+        source.downcast_ref(),
+        Some(DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, _))
+    ))
 }

@@ -1,5 +1,8 @@
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use diesel::prelude::*;
+use diesel::sql_types::{Bool, Integer};
 use diesel_async::{AsyncConnection, RunQueryDsl};
 use trove_domain::error::StoreError;
 use trove_domain::group::{Group, Membership};
@@ -7,9 +10,10 @@ use trove_domain::id::{GroupId, UserId};
 use trove_domain::port::GroupStore;
 
 use crate::Store;
-use crate::backend::{read, transact};
-use crate::error::{Failure, is_missing_reference};
-use crate::schema::{user_group, user_group_member};
+use crate::backend::{KEYS_MAX, read, transact};
+use crate::error::Failure;
+use crate::locks::Locks;
+use crate::schema::{user_account, user_group, user_group_member};
 use crate::sql::Id;
 
 #[async_trait]
@@ -34,37 +38,42 @@ impl GroupStore for Store {
         group: GroupId,
         members: &[(UserId, bool)],
     ) -> Result<bool, StoreError> {
-        let replaced: Result<bool, StoreError> = transact!(self, "group.set_members", |conn| {
-            let groups: i64 = user_group::table.find(group.0).count().get_result(conn).await?;
-            if groups == 0 {
+        // Who is named twice is what the last mention says.
+        let members: BTreeMap<UserId, bool> = members.iter().copied().collect();
+        transact!(self, "group.set_members", refused false, |conn| {
+            if !conn.lock_group(group.0).await? {
                 return Ok(false);
             }
             diesel::delete(user_group_member::table)
                 .filter(user_group_member::group_id.eq(group.0))
                 .execute(conn)
                 .await?;
-            for (user, curator) in members {
-                let inserted = diesel::insert_into(user_group_member::table)
-                    .values((
-                        user_group_member::group_id.eq(group.0),
-                        user_group_member::user_id.eq(Id(user.0)),
-                        user_group_member::curator.eq(*curator),
-                    ))
-                    .on_conflict_do_nothing()
-                    .execute(conn)
-                    .await;
-                match inserted {
-                    Ok(_) => {}
-                    // Rolls back, and is told apart below.
-                    Err(error) if is_missing_reference(&error) => {
-                        return Err(Failure::Query(diesel::result::Error::NotFound));
+            for curator in [false, true] {
+                let of_kind = members.iter().filter(|member| *member.1 == curator);
+                let users: Vec<Id> = of_kind.map(|(user, _)| Id(user.0)).collect();
+                for users in users.chunks(KEYS_MAX) {
+                    let added = user_account::table
+                        .filter(user_account::id.eq_any(users))
+                        .select((
+                            group.0.into_sql::<Integer>(),
+                            user_account::id,
+                            curator.into_sql::<Bool>(),
+                        ))
+                        .insert_into(user_group_member::table)
+                        .into_columns((
+                            user_group_member::group_id,
+                            user_group_member::user_id,
+                            user_group_member::curator,
+                        ))
+                        .execute(conn)
+                        .await?;
+                    if added < users.len() {
+                        return Err(Failure::Refused);
                     }
-                    Err(error) => return Err(error.into()),
                 }
             }
             Ok(true)
-        });
-        absent_is_false(replaced)
+        })
     }
 
     #[tracing::instrument(name = "db.group.memberships", skip_all)]
@@ -81,20 +90,5 @@ impl GroupStore for Store {
                 .map(|(group, curator)| Membership { group: GroupId(group), user, curator })
                 .collect())
         })
-    }
-}
-
-/// `false` for a step that was rolled back because something it names does not exist.
-pub(crate) fn absent_is_false(result: Result<bool, StoreError>) -> Result<bool, StoreError> {
-    match result {
-        Err(StoreError::Backend { source, .. })
-            if matches!(
-                source.downcast_ref::<diesel::result::Error>(),
-                Some(diesel::result::Error::NotFound)
-            ) =>
-        {
-            Ok(false)
-        }
-        other => other,
     }
 }

@@ -10,8 +10,8 @@ use trove_domain::job::{AfterFailure, ClaimedJob, NewJob, ParkedJob};
 use trove_domain::port::JobQueue;
 
 use crate::Store;
-use crate::backend::{Backend, Sqlite, read, transact};
-use crate::error::{Failure, corrupt, failed, unavailable};
+use crate::backend::{KEYS_MAX, Sqlite, read, transact};
+use crate::error::{Failure, corrupt, is_taken};
 use crate::schema::job;
 use crate::sql::{Id, Time};
 
@@ -19,11 +19,14 @@ const WAITING: &str = "waiting";
 const RUNNING: &str = "running";
 const PARKED: &str = "parked";
 
-/// Adds a job unless a waiting one has its key; answers how many it added.
+/// Adds a job unless a waiting one has its key; answers the id of the one that waits.
+///
+/// The waiting one is kept from being claimed until the transaction ends: a run that begins before
+/// would not see what the transaction changes.
 macro_rules! insert_job {
     ($conn:expr, $id:expr, $job:expr) => {{
         use crate::schema::job;
-        diesel::insert_into(job::table)
+        let waiting: crate::sql::Id = diesel::insert_into(job::table)
             .values((
                 job::id.eq(crate::sql::Id($id)),
                 job::queue.eq(&$job.queue),
@@ -34,52 +37,88 @@ macro_rules! insert_job {
                 job::run_at.eq(crate::sql::Time($job.run_at)),
                 job::attempt.eq(0),
             ))
-            .on_conflict_do_nothing()
-            .execute($conn)
-            .await?
+            // In the words of the partial index: PostgreSQL recognises it by those only.
+            .on_conflict(diesel::dsl::sql::<diesel::sql_types::Text>(
+                "(queue, deduplication_key) WHERE state = 'waiting'",
+            ))
+            .do_update()
+            .set(job::state.eq("waiting"))
+            .returning(job::id)
+            .get_result($conn)
+            .await?;
+        waiting.0
     }};
 }
 pub(crate) use insert_job;
 
-/// The jobs of a queue that may be claimed, in order.
-macro_rules! due {
-    ($queue:expr, $now:expr, $limit:expr) => {
+/// When it was to run, id, kind, payload and attempts so far.
+type DueRow = (Time, Id, String, String, i32);
+
+/// Jobs of a queue in one state, in the order of claims. Asked for one state at a time they come
+/// in the order of the index.
+macro_rules! in_state {
+    ($queue:expr, $state:expr, $limit:expr) => {
         job::table
             .filter(job::queue.eq($queue))
-            .filter(
-                job::state.eq(WAITING).and(job::run_at.le(Time($now))).or(job::state
-                    .eq(RUNNING)
-                    .and(job::leased_until.assume_not_null().lt(Time($now)))),
-            )
+            .filter(job::state.eq($state))
             .order((job::run_at, job::id))
             .limit(i64::from($limit))
-            .select((job::id, job::kind, job::payload, job::attempt))
+            .select((job::run_at, job::id, job::kind, job::payload, job::attempt))
     };
 }
 
-macro_rules! take {
-    ($conn:expr, $rows:expr, $until:expr) => {{
-        let rows: Vec<(Id, String, String, i32)> = $rows;
-        let mut claimed = Vec::with_capacity(rows.len());
-        for (id, kind, payload, attempt) in rows {
-            diesel::update(job::table.find(id))
-                .set((
-                    job::state.eq(RUNNING),
-                    job::attempt.eq(attempt + 1),
-                    job::leased_until.eq(Some(Time($until))),
-                ))
-                .execute($conn)
-                .await?;
-            claimed.push(ClaimedJob {
-                id: JobId(id.0),
-                kind,
-                payload: serde_json::from_str(&payload).map_err(corrupt("job", id.0))?,
-                attempt: u32::try_from(attempt + 1).map_err(corrupt("job", id.0))?,
-                leased_until: $until,
-            });
-        }
-        Ok(claimed)
-    }};
+/// Jobs that wait and are due.
+macro_rules! waiting {
+    ($queue:expr, $now:expr, $limit:expr) => {
+        in_state!($queue, WAITING, $limit).filter(job::run_at.le(Time($now)))
+    };
+}
+
+/// Jobs whose worker let the lease end.
+macro_rules! abandoned {
+    ($queue:expr, $now:expr, $limit:expr) => {
+        in_state!($queue, RUNNING, $limit)
+            .filter(job::leased_until.assume_not_null().lt(Time($now)))
+    };
+}
+
+/// Jobs that nobody else can claim before the transaction ends, of each kind up to `limit`.
+trait DueJobs {
+    async fn due(
+        &mut self,
+        queue: &str,
+        now: DateTime<Utc>,
+        limit: u32,
+    ) -> QueryResult<Vec<DueRow>>;
+}
+
+impl DueJobs for Sqlite {
+    async fn due(
+        &mut self,
+        queue: &str,
+        now: DateTime<Utc>,
+        limit: u32,
+    ) -> QueryResult<Vec<DueRow>> {
+        let mut rows: Vec<DueRow> = waiting!(queue, now, limit).load(self).await?;
+        rows.extend(abandoned!(queue, now, limit).load::<DueRow>(self).await?);
+        Ok(rows)
+    }
+}
+
+impl DueJobs for AsyncPgConnection {
+    async fn due(
+        &mut self,
+        queue: &str,
+        now: DateTime<Utc>,
+        limit: u32,
+    ) -> QueryResult<Vec<DueRow>> {
+        // Other workers take theirs at the same time.
+        let waiting = waiting!(queue, now, limit).for_update().skip_locked();
+        let abandoned = abandoned!(queue, now, limit).for_update().skip_locked();
+        let mut rows: Vec<DueRow> = waiting.load(self).await?;
+        rows.extend(abandoned.load::<DueRow>(self).await?);
+        Ok(rows)
+    }
 }
 
 /// The row of a job as long as its worker holds it: every claim counts the attempts up.
@@ -92,8 +131,12 @@ macro_rules! held {
     };
 }
 
+/// The end of a lease. One without end ends where years have five digits.
 fn after(now: DateTime<Utc>, lease: Duration) -> DateTime<Utc> {
-    now + chrono::TimeDelta::from_std(lease).unwrap_or(chrono::TimeDelta::MAX)
+    let end =
+        chrono::TimeDelta::from_std(lease).ok().and_then(|lease| now.checked_add_signed(lease));
+    let last = DateTime::from_timestamp(253_402_300_799, 0).unwrap_or(now);
+    end.map_or(last, |end| end.min(last))
 }
 
 #[async_trait]
@@ -102,12 +145,10 @@ impl JobQueue for Store {
     async fn enqueue(&self, new: NewJob) -> Result<Option<JobId>, StoreError> {
         let id = self.ids().uuid();
         transact!(self, "job.enqueue", |conn| {
-            let inserted = insert_job!(conn, id, new);
-            Ok((inserted == 1).then_some(JobId(id)))
+            Ok((insert_job!(conn, id, new) == id).then_some(JobId(id)))
         })
     }
 
-    // Two bodies: PostgreSQL has to skip rows that other workers are taking, SQLite has one writer.
     #[tracing::instrument(name = "db.job.claim", level = "debug", skip_all)]
     async fn claim(
         &self,
@@ -116,45 +157,34 @@ impl JobQueue for Store {
         lease: Duration,
         limit: u32,
     ) -> Result<Vec<ClaimedJob>, StoreError> {
-        let until = after(now, lease);
-        match self.backend() {
-            Backend::Sqlite(sqlite) => {
-                // Polling must not take the write lock while there is nothing to do.
-                let waiting: i64 = read!(self, "job.claim", |conn| {
-                    let rows: Vec<(Id, String, String, i32)> =
-                        due!(queue, now, 1_u32).load(conn).await?;
-                    Ok(i64::try_from(rows.len()).unwrap_or(i64::MAX))
-                })?;
-                if waiting == 0 || limit == 0 {
-                    return Ok(Vec::new());
-                }
-                let mut slot = sqlite.writer.lock().await;
-                let mut connection = match slot.take() {
-                    Some(connection) => connection,
-                    None => sqlite.connect().await.map_err(unavailable("job.claim"))?,
-                };
-                let claimed = connection
-                    .immediate_transaction(async |conn: &mut Sqlite| -> Result<_, Failure> {
-                        let rows = due!(queue, now, limit).load(conn).await?;
-                        take!(conn, rows, until)
-                    })
-                    .await;
-                *slot = Some(connection);
-                claimed.map_err(failed("job.claim"))
-            }
-            Backend::Postgres(pool) => {
-                let mut connection = pool.get().await.map_err(unavailable("job.claim"))?;
-                let connection: &mut AsyncPgConnection = &mut connection;
-                connection
-                    .transaction(async |conn: &mut AsyncPgConnection| -> Result<_, Failure> {
-                        let rows =
-                            due!(queue, now, limit).for_update().skip_locked().load(conn).await?;
-                        take!(conn, rows, until)
-                    })
-                    .await
-                    .map_err(failed("job.claim"))
-            }
+        // Polling must not take SQLite's write lock while there is nothing to do.
+        let idle = read!(self, "job.claim", |conn| {
+            let one = limit.min(1);
+            let waiting: Vec<DueRow> = waiting!(queue, now, one).load(conn).await?;
+            let abandoned: Vec<DueRow> = abandoned!(queue, now, one).load(conn).await?;
+            Ok(waiting.is_empty() && abandoned.is_empty())
+        })?;
+        if idle {
+            return Ok(Vec::new());
         }
+        let until = after(now, lease);
+        transact!(self, "job.claim", |conn| {
+            let mut rows = conn.due(queue, now, limit).await?;
+            rows.sort_unstable_by_key(|row| (row.0.0, row.1.0));
+            rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+            let ids: Vec<Id> = rows.iter().map(|row| row.1).collect();
+            for ids in ids.chunks(KEYS_MAX) {
+                diesel::update(job::table.filter(job::id.eq_any(ids)))
+                    .set((
+                        job::state.eq(RUNNING),
+                        job::attempt.eq(job::attempt + 1),
+                        job::leased_until.eq(Some(Time(until))),
+                    ))
+                    .execute(conn)
+                    .await?;
+            }
+            rows.into_iter().map(|row| claimed(row, until)).collect()
+        })
     }
 
     #[tracing::instrument(name = "db.job.heartbeat", skip_all)]
@@ -188,46 +218,14 @@ impl JobQueue for Store {
         error: &str,
         then: AfterFailure,
     ) -> Result<bool, StoreError> {
-        transact!(self, "job.fail", |conn| {
-            let row: Option<(String, Option<String>)> = held!(claimed)
-                .select((job::queue, job::deduplication_key))
-                .first(conn)
-                .await
-                .optional()?;
-            let Some((queue, key)) = row else { return Ok(false) };
-            let AfterFailure::RetryAt(run_at) = then else {
-                diesel::update(held!(claimed))
-                    .set((job::state.eq(PARKED), job::error.eq(Some(error))))
-                    .execute(conn)
-                    .await?;
-                return Ok(true);
-            };
-            let mut successors: i64 = 0;
-            if let Some(key) = &key {
-                successors = job::table
-                    .filter(job::queue.eq(&queue))
-                    .filter(job::deduplication_key.eq(key))
-                    .filter(job::state.eq(WAITING))
-                    .count()
-                    .get_result(conn)
-                    .await?;
-            }
-            if successors > 0 {
-                // A waiting job does the same work.
-                diesel::delete(held!(claimed)).execute(conn).await?;
-            } else {
-                diesel::update(held!(claimed))
-                    .set((
-                        job::state.eq(WAITING),
-                        job::run_at.eq(Time(run_at)),
-                        job::leased_until.eq(None::<Time>),
-                        job::error.eq(Some(error)),
-                    ))
-                    .execute(conn)
-                    .await?;
-            }
-            Ok(true)
-        })
+        // PostgreSQL has no text with NUL.
+        let text = error.replace('\0', " ");
+        let failed = self.end_attempt(claimed, &text, then).await;
+        match failed {
+            // A twin was enqueued at the same instant. It is there now, and found.
+            Err(error) if is_taken(&error) => self.end_attempt(claimed, &text, then).await,
+            failed => failed,
+        }
     }
 
     #[tracing::instrument(name = "db.job.list_parked", skip_all)]
@@ -266,4 +264,65 @@ impl JobQueue for Store {
             Ok(u64::try_from(depth).unwrap_or(0))
         })
     }
+}
+
+impl Store {
+    async fn end_attempt(
+        &self,
+        claimed: &ClaimedJob,
+        error: &str,
+        then: AfterFailure,
+    ) -> Result<bool, StoreError> {
+        transact!(self, "job.fail", |conn| {
+            let row: Option<(String, Option<String>)> = held!(claimed)
+                .select((job::queue, job::deduplication_key))
+                .first(conn)
+                .await
+                .optional()?;
+            let Some((queue, key)) = row else { return Ok(false) };
+            let AfterFailure::RetryAt(run_at) = then else {
+                let parked = diesel::update(held!(claimed))
+                    .set((job::state.eq(PARKED), job::error.eq(Some(error))))
+                    .execute(conn)
+                    .await?;
+                return Ok(parked == 1);
+            };
+            let mut twins: i64 = 0;
+            if let Some(key) = &key {
+                twins = job::table
+                    .filter(job::queue.eq(&queue))
+                    .filter(job::deduplication_key.eq(key))
+                    .filter(job::state.eq(WAITING))
+                    .count()
+                    .get_result(conn)
+                    .await?;
+            }
+            let ended = if twins > 0 {
+                // A waiting job does the same work.
+                diesel::delete(held!(claimed)).execute(conn).await?
+            } else {
+                diesel::update(held!(claimed))
+                    .set((
+                        job::state.eq(WAITING),
+                        job::run_at.eq(Time(run_at)),
+                        job::leased_until.eq(None::<Time>),
+                        job::error.eq(Some(error)),
+                    ))
+                    .execute(conn)
+                    .await?
+            };
+            Ok(ended == 1)
+        })
+    }
+}
+
+fn claimed(row: DueRow, leased_until: DateTime<Utc>) -> Result<ClaimedJob, Failure> {
+    let (_, id, kind, payload, attempt) = row;
+    Ok(ClaimedJob {
+        id: JobId(id.0),
+        kind,
+        payload: serde_json::from_str(&payload).map_err(corrupt("job", id.0))?,
+        attempt: u32::try_from(attempt + 1).map_err(corrupt("job", id.0))?,
+        leased_until,
+    })
 }

@@ -11,6 +11,7 @@ mod error;
 mod groups;
 mod jobs;
 mod keys;
+mod locks;
 mod migrate;
 mod open;
 mod pairs;

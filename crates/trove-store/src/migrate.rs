@@ -1,5 +1,7 @@
 //! Brings a database to the schema of this binary.
 
+use std::path::Path;
+
 use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 
@@ -18,7 +20,7 @@ pub(crate) struct Script {
     pub(crate) up: &'static str,
     /// For the tests: operators restore a backup instead.
     #[cfg_attr(not(test), expect(dead_code, reason = "run by the tests only"))]
-    pub(crate) down: &'static str,
+    down: &'static str,
 }
 
 macro_rules! migrations {
@@ -78,6 +80,22 @@ impl From<Stop> for OpenError {
     }
 }
 
+impl Stop {
+    /// Why a file is not at the present schema. That it is locked or no database shows only when
+    /// it is read.
+    fn of_file(self, path: &Path) -> OpenError {
+        match self {
+            Self::Query { version, source } => match OpenError::of_file(path, source.into()) {
+                OpenError::File { source, .. } => {
+                    OpenError::Migration { version: version.to_owned(), source }
+                }
+                error => error,
+            },
+            stop @ Self::Newer { .. } => stop.into(),
+        }
+    }
+}
+
 fn newest() -> &'static str {
     MIGRATIONS.last().map_or("", |migration| migration.version)
 }
@@ -113,13 +131,13 @@ macro_rules! migrate {
     }};
 }
 
-pub(crate) async fn sqlite(connection: &mut Sqlite) -> Result<(), OpenError> {
+pub(crate) async fn sqlite(connection: &mut Sqlite, path: &Path) -> Result<(), OpenError> {
     let done = connection
         .exclusive_transaction(async |conn: &mut Sqlite| -> Result<(), Stop> {
             migrate!(conn, sqlite)
         })
         .await;
-    Ok(done?)
+    done.map_err(|stop| stop.of_file(path))
 }
 
 pub(crate) async fn postgres(connection: &mut AsyncPgConnection) -> Result<(), OpenError> {
@@ -131,3 +149,6 @@ pub(crate) async fn postgres(connection: &mut AsyncPgConnection) -> Result<(), O
         .await;
     Ok(done?)
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,7 +18,7 @@ use trove_domain::error::{Source, StoreError};
 use trove_domain::port::IdGenerator;
 
 use crate::backend::{Backend, SqliteBackend, read};
-use crate::error::OpenError;
+use crate::error::{OpenError, unavailable};
 use crate::{Shared, Store, migrate};
 
 /// Where the SQLite database is and how it is used.
@@ -43,8 +43,10 @@ impl SqliteConfig {
 /// Where PostgreSQL is and how it is used.
 #[derive(Clone, Debug)]
 pub struct PostgresConfig {
-    /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. `sslmode` `disable`, `prefer` (the default)
-    /// and `require` are understood; a certificate is always checked against the system's roots.
+    /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. With `sslmode` `prefer` (the default) the
+    /// connection is encrypted if the server can, with `require`, `verify-ca` and `verify-full`
+    /// always, with `disable` never. Whenever it is, the certificate has to name the host and
+    /// come from an authority that this machine trusts.
     pub url: SecretString,
     /// Most connections.
     pub pool_size: usize,
@@ -67,6 +69,12 @@ impl PostgresConfig {
     }
 }
 
+/// Longest time that [`Store::ping`] takes.
+const PING_MAX: Duration = Duration::from_secs(5);
+
+/// After so long a silence the operating system asks whether the server is still there.
+const KEEPALIVE_IDLE: Duration = Duration::from_mins(1);
+
 impl Store {
     /// Opens a SQLite database and brings it to the present schema.
     ///
@@ -78,11 +86,11 @@ impl Store {
         ids: Arc<dyn IdGenerator>,
     ) -> Result<Self, OpenError> {
         let path = config.path.clone();
-        let file = |source: Source| OpenError::File { path: path.display().to_string(), source };
-        create_private(&config.path).map_err(|error| file(error.into()))?;
+        create_private(&path).map_err(|error| OpenError::of_file(&path, error.into()))?;
         let sqlite = SqliteBackend::new(config.path, config.busy_timeout, config.readers.max(1));
-        let mut connection = sqlite.connect().await.map_err(|error| file(error.into()))?;
-        migrate::sqlite(&mut connection).await?;
+        let mut connection =
+            sqlite.connect().await.map_err(|error| OpenError::of_file(&path, error.into()))?;
+        migrate::sqlite(&mut connection, &path).await?;
         *sqlite.writer.lock().await = Some(connection);
         Ok(Self { shared: Arc::new(Shared { backend: Backend::Sqlite(sqlite), ids }) })
     }
@@ -96,9 +104,11 @@ impl Store {
         config: PostgresConfig,
         ids: Arc<dyn IdGenerator>,
     ) -> Result<Self, OpenError> {
-        let mut server = tokio_postgres::Config::from_str(config.url.expose_secret())
-            .map_err(|error| OpenError::Url(error.into()))?;
+        let mut server = parse(config.url.expose_secret())?;
         server.connect_timeout(config.connect_timeout);
+        // A server that fell silent is given up as fast as one that does not answer at first.
+        server.tcp_user_timeout(config.connect_timeout);
+        server.keepalives_idle(KEEPALIVE_IDLE);
         server.application_name("trove");
         let statement_timeout_ms = config.statement_timeout.as_millis();
         let options = format!("-c statement_timeout={statement_timeout_ms}");
@@ -108,11 +118,12 @@ impl Store {
         };
         server.options(options);
         let address = address(&server);
-        let connect = |source: Source| OpenError::Connect { address: address.clone(), source };
+        let connect = |source: Source| OpenError::of_server(&address, source);
 
+        let connection = tokio::time::timeout(config.connect_timeout, establish(server.clone()));
+        let connection = connection.await.map_err(|elapsed| connect(elapsed.into()))?;
+        let mut connection = connection.map_err(|error| connect(error.into()))?;
         // Waiting for a lock or for an index to be built is no reason to give up a migration.
-        let mut connection =
-            establish(server.clone()).await.map_err(|error| connect(error.into()))?;
         let patient = connection.batch_execute("SET statement_timeout = 0").await;
         patient.map_err(|error| connect(error.into()))?;
         migrate::postgres(&mut connection).await?;
@@ -132,16 +143,20 @@ impl Store {
         Ok(Self { shared: Arc::new(Shared { backend: Backend::Postgres(pool), ids }) })
     }
 
-    /// Whether the database answers.
+    /// Whether the database answers, within seconds.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when it does not.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        read!(self, "store.ping", |conn| {
-            diesel::sql_query("SELECT 1").execute(conn).await?;
-            Ok(())
-        })
+        let ping = async {
+            read!(self, "store.ping", |conn| {
+                diesel::sql_query("SELECT 1").execute(conn).await?;
+                Ok(())
+            })
+        };
+        let answer = tokio::time::timeout(PING_MAX, ping).await;
+        answer.map_err(unavailable("store.ping"))?
     }
 
     /// Closes the database. Nothing that was acknowledged depends on it.
@@ -153,12 +168,24 @@ impl Store {
     }
 }
 
+/// Reads an address.
+fn parse(url: &str) -> Result<tokio_postgres::Config, OpenError> {
+    // The driver knows no stricter mode than this; every certificate is checked in full anyway.
+    let url = url
+        .replace("sslmode=verify-full", "sslmode=require")
+        .replace("sslmode=verify-ca", "sslmode=require");
+    tokio_postgres::Config::from_str(&url).map_err(|_| OpenError::Url)
+}
+
 /// Makes the file readable for its owner only, if it is not there yet.
 fn create_private(path: &Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.read(true).append(true).create(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    if path.to_str().is_none() {
+        return Err(std::io::Error::other("SQLite takes paths in UTF-8 only"));
+    }
     options.open(path).map(drop)
 }
 
@@ -192,7 +219,8 @@ fn tls() -> MakeRustlsConnect {
 /// Host, port and database, for messages.
 fn address(config: &tokio_postgres::Config) -> String {
     let host = match config.get_hosts().first() {
-        Some(Host::Tcp(host)) => host.clone(),
+        // A password with an unescaped `@` has its end here.
+        Some(Host::Tcp(host)) => host.rsplit('@').next().unwrap_or_default().to_owned(),
         #[cfg(unix)]
         Some(Host::Unix(path)) => path.display().to_string(),
         None => "localhost".to_owned(),

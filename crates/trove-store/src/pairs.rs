@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
+use diesel::sql_types::Integer;
 use diesel_async::{AsyncConnection, RunQueryDsl};
 use trove_domain::cc_pair::{CcPair, CcPairStatus};
 use trove_domain::error::StoreError;
@@ -11,11 +12,12 @@ use trove_domain::job::NewJob;
 use trove_domain::port::{AccessChange, CcPairStore, NewCcPair};
 
 use crate::Store;
-use crate::backend::{read, transact};
-use crate::documents::mark_pair_dirty;
+use crate::backend::{KEYS_MAX, read, transact};
+use crate::documents::mark_dirty;
 use crate::error::{Failure, corrupt};
 use crate::jobs::insert_job;
-use crate::schema::{cc_pair, cc_pair_group, connector};
+use crate::locks::Locks;
+use crate::schema::{cc_pair, cc_pair_group, connector, user_group};
 use crate::sql::{Id, Time};
 
 /// The system's empty credential.
@@ -57,14 +59,16 @@ macro_rules! load_pairs {
             .load($conn)
             .await?;
         let ids: Vec<i32> = rows.iter().map(|row| row.0).collect();
-        let links: Vec<(i32, i32)> = cc_pair_group::table
-            .filter(cc_pair_group::cc_pair_id.eq_any(ids))
-            .select((cc_pair_group::cc_pair_id, cc_pair_group::group_id))
-            .load($conn)
-            .await?;
         let mut groups: BTreeMap<i32, BTreeSet<GroupId>> = BTreeMap::new();
-        for (pair, group) in links {
-            groups.entry(pair).or_default().insert(GroupId(group));
+        for ids in ids.chunks(KEYS_MAX) {
+            let links: Vec<(i32, i32)> = cc_pair_group::table
+                .filter(cc_pair_group::cc_pair_id.eq_any(ids))
+                .select((cc_pair_group::cc_pair_id, cc_pair_group::group_id))
+                .load($conn)
+                .await?;
+            for (pair, group) in links {
+                groups.entry(pair).or_default().insert(GroupId(group));
+            }
         }
         rows.into_iter()
             .map(|row| {
@@ -77,11 +81,18 @@ macro_rules! load_pairs {
 
 macro_rules! insert_groups {
     ($conn:expr, $pair:expr, $groups:expr) => {
-        for group in $groups {
-            diesel::insert_into(cc_pair_group::table)
-                .values((cc_pair_group::cc_pair_id.eq($pair), cc_pair_group::group_id.eq(group.0)))
+        let groups: Vec<i32> = $groups.iter().map(|group: &GroupId| group.0).collect();
+        for groups in groups.chunks(KEYS_MAX) {
+            let added = user_group::table
+                .filter(user_group::id.eq_any(groups))
+                .select(($pair.into_sql::<Integer>(), user_group::id))
+                .insert_into(cc_pair_group::table)
+                .into_columns((cc_pair_group::cc_pair_id, cc_pair_group::group_id))
                 .execute($conn)
                 .await?;
+            if added < groups.len() {
+                return Err(diesel::result::Error::NotFound.into());
+            }
         }
     };
 }
@@ -175,7 +186,7 @@ impl CcPairStore for Store {
                 .execute(conn)
                 .await?;
             insert_groups!(conn, id.0, &change.groups);
-            mark_pair_dirty!(conn, id.0, now);
+            mark_dirty!(conn, &[id.0], now);
             insert_job!(conn, job_id, job);
             Ok(true)
         })

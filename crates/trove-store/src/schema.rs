@@ -1,7 +1,7 @@
 //! The tables of `migrations/`, the same on both databases.
 
 diesel::table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::{Bool, Text};
     use crate::sql::{Guid, Instant};
     user_account (id) {
         id -> Guid,
@@ -15,7 +15,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::{Integer, Nullable, Text};
     use crate::sql::{Guid, Instant};
     api_key (id) {
         id -> Integer,
@@ -36,7 +36,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::{Bool, Integer};
     use crate::sql::Guid;
     user_group_member (group_id, user_id) {
         group_id -> Integer,
@@ -46,7 +46,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::{Integer, Text};
     use crate::sql::Instant;
     connector (id) {
         id -> Integer,
@@ -59,7 +59,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::{Integer, Nullable, Text};
     use crate::sql::{Guid, Instant};
     credential (id) {
         id -> Integer,
@@ -72,7 +72,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::{Integer, Nullable, Text};
     use crate::sql::{Guid, Instant};
     cc_pair (id) {
         id -> Integer,
@@ -94,7 +94,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text};
     use crate::sql::Instant;
     document (id) {
         id -> Text,
@@ -110,6 +110,7 @@ diesel::table! {
         boost -> Integer,
         hidden -> Bool,
         revision -> BigInt,
+        content_revision -> BigInt,
         pending -> Nullable<Text>,
         content_hash -> Nullable<Text>,
         embedding_model -> Nullable<Text>,
@@ -127,7 +128,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::{Bool, Integer, Text};
     use crate::sql::Instant;
     document_set (id) {
         id -> Integer,
@@ -152,7 +153,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::{Integer};
     use crate::sql::Guid;
     document_set_user (document_set_id, user_id) {
         document_set_id -> Integer,
@@ -161,7 +162,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    use diesel::sql_types::*;
+    use diesel::sql_types::{Integer, Nullable, Text};
     use crate::sql::{Guid, Instant};
     job (id) {
         id -> Guid,

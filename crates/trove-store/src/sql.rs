@@ -57,7 +57,11 @@ impl FromSql<Instant, Pg> for Time {
 impl FromSql<Instant, Sqlite> for Time {
     fn from_sql(bytes: <Sqlite as Backend>::RawValue<'_>) -> deserialize::Result<Self> {
         let text = <String as FromSql<Text, Sqlite>>::from_sql(bytes)?;
-        Ok(Self(DateTime::parse_from_rfc3339(&text)?.with_timezone(&Utc)))
+        let instant = DateTime::parse_from_rfc3339(&text)
+            .map(|instant| instant.with_timezone(&Utc))
+            // Years beyond four digits; those do not sort, which nobody asks of such dates.
+            .or_else(|_| text.parse())?;
+        Ok(Self(instant))
     }
 }
 

@@ -12,6 +12,7 @@ use crate::Store;
 use crate::backend::{read, transact};
 use crate::error::{Failure, corrupt};
 use crate::keys::insert_key;
+use crate::locks::Locks;
 use crate::schema::user_account;
 use crate::sql::{Id, Time};
 
@@ -82,23 +83,19 @@ impl UserStore for Store {
 
     #[tracing::instrument(name = "db.user.insert_first_admin", skip_all)]
     async fn insert_first_admin(&self, user: NewUser, key: NewApiKey) -> Result<bool, StoreError> {
-        transact!(
-            self,
-            "user.insert_first_admin",
-            lock "LOCK TABLE user_account IN SHARE ROW EXCLUSIVE MODE",
-            |conn| {
-                let admins: i64 = user_account::table
-                    .filter(user_account::role.eq(Role::Admin.as_str()))
-                    .count()
-                    .get_result(conn)
-                    .await?;
-                if admins > 0 || !insert_user!(conn, user) {
-                    return Ok(false);
-                }
-                insert_key!(conn, key);
-                Ok(true)
+        transact!(self, "user.insert_first_admin", |conn| {
+            conn.lock_users().await?;
+            let admins: i64 = user_account::table
+                .filter(user_account::role.eq(Role::Admin.as_str()))
+                .count()
+                .get_result(conn)
+                .await?;
+            if admins > 0 || !insert_user!(conn, user) {
+                return Ok(false);
             }
-        )
+            insert_key!(conn, key);
+            Ok(true)
+        })
     }
 
     #[tracing::instrument(name = "db.user.get", skip_all)]

@@ -154,7 +154,7 @@ pub async fn the_list_has_every_key_by_rising_id(stores: &Stores) {
     assert!(ids.is_sorted());
     assert_eq!(listed.iter().map(|(key, _)| key.id).collect::<Vec<_>>(), ids);
     assert_eq!(listed.iter().map(|(_, user)| user.id).collect::<Vec<_>>(), [ann, bob, ann]);
-    assert_eq!(listed[1].1.active, false);
+    assert!(!listed[1].1.active);
 }
 
 /// No key is left out or repeated, also when one comes in between.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use futures::future::{join, join_all};
-use trove_domain::access::{AclTag, DocumentAccess, Role};
+use trove_domain::access::{AclTag, DocumentAccess};
 use trove_domain::cc_pair::{AccessType, CcPair, CcPairStatus};
 use trove_domain::id::{CcPairId, ConnectorId, CredentialId, GroupId};
 use trove_domain::port::{AccessChange, PendingState};

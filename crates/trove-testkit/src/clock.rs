@@ -1,6 +1,7 @@
 //! What every [`Clock`] does.
 
 #![expect(clippy::missing_panics_doc, reason = "a case fails by panicking")]
+#![expect(clippy::unused_async, reason = "the cases of all suites have one shape")]
 
 use chrono::{Datelike, TimeDelta, Timelike};
 use trove_domain::port::Clock;
@@ -45,11 +46,4 @@ pub async fn readings_have_whole_microseconds(clock: &dyn Clock) {
 pub async fn readings_are_of_our_time(clock: &dyn Clock) {
     let year = clock.now().year();
     assert!((2024..2200).contains(&year), "{year}");
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::fakes::FakeClock;
-
-    crate::clock_contract!(async { Some(Box::new(FakeClock::default())) });
 }

@@ -113,6 +113,7 @@ fn assert_vector(model: &dyn EmbeddingModel, vector: &[f32], what: &str) {
 }
 
 /// Indexes are named after it and made for it.
+#[expect(clippy::unused_async, reason = "the cases of all suites have one shape")]
 pub async fn the_model_has_a_name_and_sizes(model: &dyn EmbeddingModel) {
     let info = model.info();
     assert!(!info.name.trim().is_empty());
@@ -270,11 +271,4 @@ pub async fn callers_at_the_same_time_get_their_own_vectors(model: &dyn Embeddin
         assert_same(expected, passage, text);
         assert_vector(model, query.as_ref().unwrap(), text);
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::fakes::HashingEmbedder;
-
-    crate::embedding_model_contract!(async { Some(Box::new(HashingEmbedder::new(64))) });
 }

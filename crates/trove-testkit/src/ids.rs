@@ -1,6 +1,7 @@
 //! What every [`IdGenerator`] does.
 
 #![expect(clippy::missing_panics_doc, reason = "a case fails by panicking")]
+#![expect(clippy::unused_async, reason = "the cases of all suites have one shape")]
 
 use std::collections::HashSet;
 use std::thread;
@@ -86,11 +87,4 @@ pub async fn no_two_secrets_are_the_same(ids: &dyn IdGenerator) {
 /// There is nothing to fill.
 pub async fn an_empty_secret_is_fine(ids: &dyn IdGenerator) {
     ids.fill_secret(&mut []);
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::fakes::SequentialIds;
-
-    crate::id_generator_contract!(async { Some(Box::new(SequentialIds::default())) });
 }

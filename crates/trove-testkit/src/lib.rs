@@ -2,6 +2,11 @@
 //!
 //! A suite is a module of async functions, each of which states one obligation of a port; its macro
 //! turns the list into one test per obligation for an adapter. See `CONTRIBUTING.md`.
+#![expect(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "a panic is how a test says that it failed"
+)]
 
 pub mod access_filter;
 pub mod api_key_store;

@@ -98,6 +98,8 @@ CREATE TABLE document (
     boost INTEGER NOT NULL,
     hidden BOOLEAN NOT NULL,
     revision BIGINT NOT NULL,
+    -- The revision at which content was replaced last: what older ones say of it is out of date.
+    content_revision BIGINT NOT NULL,
     -- 'attributes' or 'removal'; nothing when index and registry agree.
     pending TEXT,
     content_hash TEXT,
@@ -106,6 +108,7 @@ CREATE TABLE document (
     changed_at TEXT NOT NULL
 );
 CREATE INDEX document_pending_idx ON document (id) WHERE pending IS NOT NULL;
+CREATE INDEX document_from_ingestion_api_idx ON document (id) WHERE from_ingestion_api;
 
 CREATE TABLE document_cc_pair (
     document_id TEXT NOT NULL
@@ -165,7 +168,7 @@ CREATE TABLE job (
 );
 CREATE UNIQUE INDEX job_deduplication_key ON job (queue, deduplication_key)
     WHERE state = 'waiting';
-CREATE INDEX job_run_at_idx ON job (queue, state, run_at);
+CREATE INDEX job_run_at_idx ON job (queue, state, run_at, id);
 
 -- What posted documents belong to: connector 0, credential 0, pair 1.
 INSERT INTO connector (id, name, source, config, created_at, updated_at)

@@ -11,7 +11,9 @@ use serde_json::Value;
 use super::size_of;
 use crate::child::{Service, document, isolate, trove};
 
-const DISK_MB: usize = 64;
+const DISK_MB: usize = 40;
+/// What is left of it, besides what the service has at its start.
+const ROOM_MB: usize = 6;
 /// Documents that more than fill whatever is left.
 const DOCUMENTS_MAX: usize = 2000;
 
@@ -109,7 +111,7 @@ fn with_small_files(data: &Path) -> tokio::process::Command {
 fn fill(ballast: &Path) {
     let megabyte = vec![1_u8; 1 << 20];
     let mut file = fs::File::create(ballast).unwrap();
-    for _ in 0..DISK_MB - 24 {
+    for _ in 0..DISK_MB - ROOM_MB {
         if std::io::Write::write_all(&mut file, &megabyte).is_err() {
             break;
         }

@@ -27,6 +27,9 @@ pub(super) struct History {
     acknowledged: Vec<State>,
     /// What was asked for and not acknowledged: it may have happened.
     pending: Option<(usize, State)>,
+    /// Removals that were not acknowledged and had not happened when last seen: the service
+    /// finishes what it has begun, so they still may, until the document is written again.
+    removals: BTreeSet<usize>,
     next_version: u32,
     touched: BTreeSet<usize>,
 }
@@ -37,6 +40,7 @@ impl History {
             client,
             acknowledged: vec![None; documents],
             pending: None,
+            removals: BTreeSet::new(),
             next_version: 0,
             touched: BTreeSet::new(),
         }
@@ -77,6 +81,7 @@ impl History {
     pub(super) fn acknowledge(&mut self) {
         let (document, state) = self.pending.take().expect("a step was begun");
         self.acknowledged[document] = state;
+        self.removals.remove(&document);
     }
 
     /// Searches for a document and compares what is found with what was asked for.
@@ -88,17 +93,21 @@ impl History {
             [one] => Some(whole_version(&name, one["content"].as_str().unwrap(), label)),
             several => panic!("{label}: {name} is found {} times", several.len()),
         };
-        let may_be_pending = self.pending.is_some_and(|pending| pending == (document, state));
+        let may_be_pending = self.pending.is_some_and(|pending| pending == (document, state))
+            || (state.is_none() && self.removals.contains(&document));
         let acknowledged = self.acknowledged[document];
         assert!(
             state == acknowledged || may_be_pending,
             "{label}: {name} is {state:?}, acknowledged was {acknowledged:?}, pending {:?}",
             self.pending
         );
-        if self.pending.is_some_and(|(pending, _)| pending == document) {
-            // Whatever happened to it has been seen by a client, so it must stay that way.
-            self.acknowledged[document] = state;
-            self.pending = None;
+        // Whatever happened to it has been seen by a client, so it must stay that way.
+        self.acknowledged[document] = state;
+        if let Some((_, wanted)) = self.pending.take_if(|(pending, _)| *pending == document)
+            && wanted.is_none()
+            && state.is_some()
+        {
+            self.removals.insert(document);
         }
     }
 }

@@ -21,16 +21,17 @@ fn path(template: &str) -> String {
     format!("/api{}", path.replace("{file}", "page.js"))
 }
 
-/// Every route of the table, for every kind of caller. The body is empty: whoever gets past the
+/// CVE-2024-32881, CVE-2024-9612: every route of the table, for every kind of caller. The body is empty: whoever gets past the
 /// guards learns that (422), learns that a document is missing (404), or gets an answer.
 #[tokio::test(flavor = "multi_thread")]
-async fn every_route_admits_whom_its_policy_says() {
+async fn cve_2024_32881_every_route_admits_whom_its_policy_says() {
     let server = Server::start().await;
     let admin = server.caller(Role::Admin).await;
     let (limited, basic) = (server.caller(Role::Limited).await, server.caller(Role::Basic).await);
     let curator = server.caller(Role::Curator).await;
     let global_curator = server.caller(Role::GlobalCurator).await;
-    let (slack, ext) = (server.caller(Role::SlackUser).await, server.caller(Role::ExtPermUser).await);
+    let (slack, ext) =
+        (server.caller(Role::SlackUser).await, server.caller(Role::ExtPermUser).await);
     let revoked = revoked(&server).await;
     let inactive = inactive(&server).await;
     let bearer = |token: &str| server.nobody().with("authorization", &format!("Bearer {token}"));
@@ -38,12 +39,16 @@ async fn every_route_admits_whom_its_policy_says() {
     let signed_in = [Policy::Public, Policy::Limited];
     let user = [Policy::Public, Policy::Limited, Policy::Basic];
     let curators = [Policy::Public, Policy::Limited, Policy::Basic, Policy::Curator];
-    let all =
-        [Policy::Public, Policy::Limited, Policy::Basic, Policy::Curator, Policy::Admin];
+    let all = [Policy::Public, Policy::Limited, Policy::Basic, Policy::Curator, Policy::Admin];
     let callers: [(&str, Client<'_>, &[Policy], u16); 14] = [
         ("nobody", server.nobody(), &[Policy::Public], 401),
         ("malformed", server.nobody().with("authorization", "Bearer"), &[Policy::Public], 401),
-        ("basic scheme", server.nobody().with("authorization", "Basic dGs6eA=="), &[Policy::Public], 401),
+        (
+            "basic scheme",
+            server.nobody().with("authorization", "Basic dGs6eA=="),
+            &[Policy::Public],
+            401,
+        ),
         ("cookie", server.nobody().with("cookie", "fastapiusersauth=x"), &[Policy::Public], 401),
         ("unknown", bearer("tk_0000000000000000000000000000000000000000"), &[Policy::Public], 401),
         ("revoked", bearer(&revoked), &[Policy::Public], 401),
@@ -67,10 +72,12 @@ async fn every_route_admits_whom_its_policy_says() {
             } else {
                 answer.status == *refusal
                     && answer.json()["error_code"].is_string()
-                    && (answer.status == 401) == (answer.header("www-authenticate") == Some("Bearer"))
+                    && (answer.status == 401)
+                        == (answer.header("www-authenticate") == Some("Bearer"))
             };
             if !right {
-                writeln!(wrong, "{} {} as {name}: {}", info.method, info.path, answer.status).unwrap();
+                writeln!(wrong, "{} {} as {name}: {}", info.method, info.path, answer.status)
+                    .unwrap();
             }
         }
     }
@@ -238,7 +245,10 @@ async fn strange_tokens_are_refused() {
         client.me().await.refused(401, "UNAUTHENTICATED");
     }
     // A head this large is refused before any of it is looked at.
-    let huge = format!("GET /api/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n\r\n", "a".repeat(1 << 20));
+    let huge = format!(
+        "GET /api/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n\r\n",
+        "a".repeat(1 << 20)
+    );
     let answer = server.raw(huge.as_bytes()).await;
     assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
     server.nobody().get("/api/health").await.ok();
@@ -249,7 +259,8 @@ async fn strange_tokens_are_refused() {
 async fn cve_2026_45339_keys_have_two_carriers_only() {
     let server = Server::start().await;
     let key = server.key("a@example.com", Role::Admin).await;
-    for header in ["x-api-key", "api-key", "x-onyx-authorization", "proxy-authorization", "cookie"] {
+    for header in ["x-api-key", "api-key", "x-onyx-authorization", "proxy-authorization", "cookie"]
+    {
         let client = server.nobody().with(header, &format!("Bearer {key}"));
         client.me().await.refused(401, "UNAUTHENTICATED");
     }
@@ -286,7 +297,8 @@ async fn cve_2024_7819_no_foreign_origin_is_allowed() {
             preflight.send(Method::OPTIONS, "/api/search", None).await,
         ];
         for answer in answers {
-            let cors = answer.headers.keys().find(|name| name.as_str().starts_with("access-control"));
+            let cors =
+                answer.headers.keys().find(|name| name.as_str().starts_with("access-control"));
             assert_eq!(cors, None);
         }
     }

@@ -49,7 +49,7 @@ async fn row_64_undated_posts_are_dated_by_the_request() {
         admin.search(json!({"query": "apple"})).await.ok()["results"][0]["updated_at"].clone()
     };
     assert_eq!(date().await, "2026-01-01T00:00:00+00:00");
-    server.clock.advance(chrono::TimeDelta::hours(1));
+    server.stack.clock.advance(chrono::TimeDelta::hours(1));
     assert_eq!(admin.ingest(body).await.ok()["already_existed"], true);
     assert_eq!(date().await, "2026-01-01T01:00:00+00:00");
 }
@@ -145,8 +145,14 @@ async fn row_69_metadata_values_become_text() {
     });
     admin.ingest(json!({"document": document})).await.ok();
     let tags = [
-        ("n", "5"), ("l", "1"), ("l", "x"), ("l", "null"), ("b", "true"), ("f", "1.5"),
-        ("o", "{\"k\":[false]}"), ("z", "null"),
+        ("n", "5"),
+        ("l", "1"),
+        ("l", "x"),
+        ("l", "null"),
+        ("b", "true"),
+        ("f", "1.5"),
+        ("o", "{\"k\":[false]}"),
+        ("z", "null"),
     ];
     for (key, value) in tags {
         assert_eq!(tagged(&admin, key, value).await, 1, "{key}={value}");

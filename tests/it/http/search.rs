@@ -143,7 +143,8 @@ async fn row_134_empty_sources_are_no_filter() {
     post(&admin, with(document("b", "B", "apple"), json!({"source": "web"}))).await;
     let client = server.caller(Role::Basic).await;
     let titles = async |sources: Value| {
-        let mut titles = client.search(json!({"query": "apple", "sources": sources})).await.titles();
+        let mut titles =
+            client.search(json!({"query": "apple", "sources": sources})).await.titles();
         titles.sort();
         titles
     };
@@ -253,16 +254,13 @@ async fn row_157_two_users_find_what_each_may_read() {
 async fn row_162_all_tags_must_match() {
     let server = Server::start().await;
     let admin = server.caller(Role::Admin).await;
-    let tagged = |id: &str, metadata: Value| {
-        with(document(id, id, "apple"), json!({"metadata": metadata}))
-    };
+    let tagged =
+        |id: &str, metadata: Value| with(document(id, id, "apple"), json!({"metadata": metadata}));
     post(&admin, tagged("both", json!({"k": ["a", "b"], "team": "x"}))).await;
     post(&admin, tagged("one", json!({"k": "a"}))).await;
     let found = async |tags: &[(&str, &str)]| {
-        let tags: Vec<Value> = tags
-            .iter()
-            .map(|(key, value)| json!({"tag_key": key, "tag_value": value}))
-            .collect();
+        let tags: Vec<Value> =
+            tags.iter().map(|(key, value)| json!({"tag_key": key, "tag_value": value})).collect();
         let mut titles = admin.search(json!({"query": "apple", "tags": tags})).await.titles();
         titles.sort();
         titles
@@ -281,7 +279,9 @@ async fn hidden_words_of_query_syntax_are_plain_text() {
     let server = Server::start().await;
     let admin = server.caller(Role::Admin).await;
     post(&admin, document("a", "A", "apple")).await;
-    for query in ["*:*", "acl:public", "NOT apple", "\"", "apple AND (", "a:b^2~", "\\", "\u{0}apple"] {
+    for query in
+        ["*:*", "acl:public", "NOT apple", "\"", "apple AND (", "a:b^2~", "\\", "\u{0}apple"]
+    {
         admin.search(json!({"query": query})).await.ok();
     }
 }

@@ -1,19 +1,23 @@
 //! Health, version, `/me`, the document, and everything that no route answers.
 
-use std::sync::Arc;
+use std::io;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use actix_web::test::{TestRequest, call_service, init_service};
 use async_trait::async_trait;
 use reqwest::Method;
+use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use trove_domain::access::{AccessScope, Caller, Role};
 use trove_domain::error::StoreError;
 use trove_domain::port::AccessFilter;
-use trove_engine::Backends;
-use trove_http::{Component, ComponentState, HttpConfig, Readiness};
+use trove_engine::{Backends, EngineConfig};
+use trove_http::{Component, ComponentState, Http, HttpConfig, Readiness};
 
 use crate::server::{Options, Server};
+use crate::stack::Stack;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn health_and_version_need_no_credential_and_answer_at_the_root_too() {
@@ -146,20 +150,37 @@ async fn the_document_can_be_turned_off() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn unknown_paths_are_404() {
+async fn cve_2026_54017_unknown_and_disguised_paths_are_404() {
     let server = Server::start().await;
     let expected = json!({"error_code": "NOT_FOUND", "detail": "Not Found"});
     // reqwest would tidy some of these up, so they are sent as they are.
     let paths = [
-        "/", "/api", "/nothing", "/api/nothing", "/api/Search", "/API/search", "//api/search",
-        "/api//search", "/api/search/../me/x", "/api/%2e%2e/api/x", "/api/..%2fme",
-        "/api/%252e%252e/me", "/api/search%00", "/api/search;a=b", "/api/search/x",
-        "/api/docs/%2e%2e%2f%2e%2e%2fetc%2fpasswd", "/..%5c..%5cetc", "//evil.example/",
-        "/api/health/ready/x", "/.env", "/api/ingestion/a/b",
+        "/",
+        "/api",
+        "/nothing",
+        "/api/nothing",
+        "/api/Search",
+        "/API/search",
+        "//api/search",
+        "/api//search",
+        "/api/search/../me/x",
+        "/api/%2e%2e/api/x",
+        "/api/..%2fme",
+        "/api/%252e%252e/me",
+        "/api/search%00",
+        "/api/search;a=b",
+        "/api/search/x",
+        "/api/docs/%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+        "/..%5c..%5cetc",
+        "//evil.example/",
+        "/api/health/ready/x",
+        "/.env",
+        "/api/ingestion/a/b",
     ];
     for path in paths {
         for method in ["GET", "POST", "DELETE"] {
-            let request = format!("{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+            let request =
+                format!("{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
             let answer = server.raw(request.as_bytes()).await;
             let (head, body) = answer.split_once("\r\n\r\n").unwrap();
             let status = head.split(' ').nth(1).unwrap();
@@ -239,6 +260,71 @@ async fn every_answer_has_an_id_and_headers_that_browsers_heed() {
     assert_ne!(id(nobody.get("/health").await), id(nobody.get("/health").await));
 }
 
+/// Where a test's log goes.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// In this thread, because a log is captured by thread.
+#[actix_web::test]
+async fn the_log_names_requests_and_holds_nothing_of_what_they_say() {
+    let stack = Stack::with(EngineConfig::default(), |backends| Backends {
+        access: Arc::new(BrokenAccess),
+        ..backends
+    })
+    .await;
+    let key = stack.engine.bootstrap_admin().await.unwrap().unwrap();
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let probe = Readiness::default().fixed();
+    let app =
+        init_service(Http::new(stack.engine.clone(), HttpConfig::default(), probe).app()).await;
+
+    let request = TestRequest::post()
+        .uri("/api/search?hush=parameter-words")
+        .insert_header(("authorization", format!("Bearer {}", key.expose_secret())))
+        .insert_header(("x-request-id", "r-77"))
+        .set_json(json!({"query": "confidential-words", "tags": [{"tag_key": "tag-words", "tag_value": "v"}]}));
+    assert_eq!(call_service(&app, request.to_request()).await.status(), 503);
+    let request = TestRequest::delete().uri("/api/ingestion/document-words");
+    assert_eq!(call_service(&app, request.to_request()).await.status(), 401);
+
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    for named in
+        ["http.method=POST", "http.route=\"/search\"", "http.status=503", "r-77", "duration_us="]
+    {
+        assert!(log.contains(named), "{named}: {log}");
+    }
+    // The cause of a failure is in the log, once.
+    assert_eq!(log.matches("db.internal").count(), 1, "{log}");
+    let secrets = [
+        key.expose_secret(),
+        "confidential-words",
+        "tag-words",
+        "parameter-words",
+        "document-words",
+    ];
+    for secret in secrets {
+        assert!(!log.contains(secret), "{secret}: {log}");
+    }
+}
+
 /// Fails as a database does, with something in its words that is nobody's business.
 struct BrokenAccess;
 
@@ -299,7 +385,7 @@ impl AccessFilter for StuckAccess {
 async fn a_request_that_takes_too_long_is_504() {
     let backends = |backends| Backends { access: Arc::new(StuckAccess), ..backends };
     let http = HttpConfig { request_timeout: Duration::from_millis(100), ..HttpConfig::default() };
-    let server = Server::with(Options { backends, http, ..Options::default() }).await;
+    let server = Server::with(Options { http, backends, ..Options::default() }).await;
     let client = server.caller(Role::Basic).await;
     client.search(json!({"query": "x"})).await.refused(504, "GATEWAY_TIMEOUT");
 }
@@ -329,7 +415,9 @@ async fn a_body_that_does_not_arrive_is_408() {
 async fn cve_2026_31949_malformed_requests_do_not_end_the_server() {
     let server = Server::start().await;
     let admin = server.caller(Role::Admin).await;
-    for id in ["%", "%zz", "%ff", "%00", "a%0d%0aX:y", "%F0%9F%92%A9", &"a".repeat(5000), "%2e%2e", "'"] {
+    for id in
+        ["%", "%zz", "%ff", "%00", "a%0d%0aX:y", "%F0%9F%92%A9", &"a".repeat(5000), "%2e%2e", "'"]
+    {
         let answer = admin.remove(id).await;
         assert!([404, 422].contains(&answer.status), "{id}: {answer:?}");
     }

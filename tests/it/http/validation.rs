@@ -130,7 +130,10 @@ async fn row_129_a_model_needs_its_provider() {
     assert!(msg.starts_with("Value error, "), "{msg}");
     let answer = client.search(json!({"query": "x", "provider": "p", "model": null})).await;
     answer.invalid(&["body value_error"]);
-    client.search(json!({"query": "x", "provider": "p", "model": ""})).await.invalid(&["body value_error"]);
+    client
+        .search(json!({"query": "x", "provider": "p", "model": ""}))
+        .await
+        .invalid(&["body value_error"]);
     client.search(json!({"query": "x", "provider": "", "model": ""})).await.ok();
 }
 
@@ -161,16 +164,26 @@ async fn malformed_bodies_are_422_with_the_place() {
     }
     // Of equal keys the last one counts.
     client.search_raw("{\"query\": 5, \"query\": \"x\"}").await.ok();
-    client.search_raw("{\"query\": \"x\", \"query\": 5}").await.invalid(&["body/query string_type"]);
+    client
+        .search_raw("{\"query\": \"x\", \"query\": 5}")
+        .await
+        .invalid(&["body/query string_type"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn deep_nesting_is_422_and_harmless() {
     let server = Server::start().await;
     let client = server.caller(Role::Basic).await;
-    for deep in ["[".repeat(1_000_000), "{\"a\":".repeat(1_000_000), format!("{{\"query\":{}", "[".repeat(200))] {
+    for deep in [
+        "[".repeat(1_000_000),
+        "{\"a\":".repeat(1_000_000),
+        format!("{{\"query\":{}", "[".repeat(200)),
+    ] {
         let answer = client.search_raw(deep).await;
-        assert_eq!((answer.status, &answer.json()["detail"][0]["type"]), (422, &json!("json_invalid")));
+        assert_eq!(
+            (answer.status, &answer.json()["detail"][0]["type"]),
+            (422, &json!("json_invalid"))
+        );
     }
 }
 
@@ -180,7 +193,8 @@ async fn a_large_body_is_413_however_its_length_is_told() {
     let server = Server::with(Options { http, ..Options::default() }).await;
     let key = server.key("a@example.com", Role::Basic).await;
     let client = server.nobody().with("authorization", &format!("Bearer {key}"));
-    let fits = |length: usize| format!("{{\"query\":\"x\",\"pad\":\"{}\"}}", "p".repeat(length - 22));
+    let fits =
+        |length: usize| format!("{{\"query\":\"x\",\"pad\":\"{}\"}}", "p".repeat(length - 22));
     client.search_raw(fits(1000)).await.ok();
     client.search_raw(fits(1001)).await.refused(413, "PAYLOAD_TOO_LARGE");
 

@@ -5,7 +5,7 @@ use super::rule::Rule;
 /// `[ingestion]`: bounds on what is taken in.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct IngestionSection {
-    /// Most characters of title and text of one document. Default 5,000,000: some forty novels.
+    /// Most characters of title and text of one document. Default 5,000,000: some ten long novels.
     pub document_chars_max: usize,
     /// Largest file that `trove index` reads, in bytes. Default 32 MiB; markup is larger than the
     /// text in it.

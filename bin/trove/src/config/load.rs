@@ -122,8 +122,8 @@ fn flag_layers(flags: Flags) -> Vec<Layer> {
 
 /// The file in the data directory that flags, environment and default decide on, if it is there.
 fn file_in_data_dir(environment: &[Layer], flags: &[Layer]) -> Option<PathBuf> {
-    let set = environment.iter().chain(flags).filter_map(|layer| layer.values.get("data_dir"));
-    let data_dir = match set.last() {
+    let mut set = environment.iter().chain(flags).filter_map(|layer| layer.values.get("data_dir"));
+    let data_dir = match set.next_back() {
         Some(dir) => PathBuf::from(dir.as_str()?),
         None => Config::default().data_dir,
     };

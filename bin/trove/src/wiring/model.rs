@@ -64,7 +64,7 @@ impl Model {
     pub fn announce(&self) {
         match self {
             Self::Loaded(model) => {
-                tracing::info!(model = %model.info().name, "embedding model loaded")
+                tracing::info!(model = %model.info().name, "embedding model loaded");
             }
             Self::Missing { dir } => tracing::warn!(
                 dir = %dir.display(),

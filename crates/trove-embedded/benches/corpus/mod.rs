@@ -1,4 +1,5 @@
 //! A deterministic corpus: words by Zipf's law, vectors in clusters, access by groups.
+#![expect(clippy::unwrap_used, reason = "failing is panicking here")]
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -20,7 +21,7 @@ const HEAD: usize = 25;
 const CLUSTERS: usize = 300;
 const GROUPS: usize = 100;
 
-/// SplitMix64: small, fast, the same everywhere.
+/// `SplitMix64`: small, fast, the same everywhere.
 #[derive(Clone)]
 pub(crate) struct Random(u64);
 
@@ -186,6 +187,8 @@ fn direction(random: &mut Random, center: Option<&[f32]>) -> Vec<f32> {
         })
         .collect();
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
-    vector.iter_mut().for_each(|value| *value /= length);
+    for value in &mut vector {
+        *value /= length;
+    }
     vector
 }

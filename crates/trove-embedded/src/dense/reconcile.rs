@@ -9,7 +9,7 @@ use trove_domain::error::Source;
 use super::{DensePoint, DenseShard};
 use crate::lexical::record::{read_chunk, read_head};
 use crate::snapshot::Snapshot;
-use crate::tokens::terms_of;
+use crate::tokens::{TermNumbers, terms_of};
 
 /// Points that are restored in one go.
 const BATCH: usize = 1000;
@@ -17,7 +17,7 @@ const BATCH: usize = 1000;
 /// What a document's points have in common.
 #[derive(Clone)]
 struct Shared {
-    terms: Arc<[String]>,
+    terms: Arc<TermNumbers>,
     updated_at: Option<i64>,
     created_at: Option<i64>,
 }
@@ -116,7 +116,7 @@ impl<'a> PointReader<'a> {
             self.shared.insert(
                 head_key,
                 Shared {
-                    terms: terms_of(&head.attributes).into(),
+                    terms: Arc::new(TermNumbers::of(&terms_of(&head.attributes))),
                     updated_at: head.attributes.updated_at.map(|at| at.timestamp_micros()),
                     created_at: head.attributes.created_at.map(|at| at.timestamp_micros()),
                 },

@@ -3,36 +3,28 @@
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use qdrant_edge::external::ordered_float::OrderedFloat;
-use qdrant_edge::external::serde_json::{Map, Number, Value};
 use qdrant_edge::{
-    AnyVariants, Condition, CreateIndex, Distance, EdgeConfig, EdgeOptimizersConfig, EdgeShard,
-    EdgeVectorParams, FieldCondition, FieldIndexOperations, Filter, HnswIndexConfig,
-    IntegerIndexParams, JsonPath, KeywordIndexParams, Match, NamedQuery, OperationError, Payload,
-    PayloadFieldSchema, PayloadSchemaParams, PointId, PointInsertOperations, PointOperations,
-    PointStructPersisted, QueryEnum, Range, ScrollRequest, SearchParams, SearchRequest,
-    UpdateOperation, VectorInternal, VectorStructPersisted, WalOptions, WithPayloadInterface,
+    EdgeShard, NamedQuery, OperationError, PointId, PointInsertOperations, PointOperations,
+    QueryEnum, ScrollRequest, SearchRequest, UpdateOperation, VectorInternal, WithPayloadInterface,
     WithVector,
 };
 
-use crate::tokens::TermFilter;
-
-/// Payload keys.
-const TERMS: &str = "t";
-const UPDATED_AT: &str = "u";
-const CREATED_AT: &str = "c";
+use super::schema;
+use crate::tokens::{TermFilter, TermNumbers};
 
 /// Points per operation: one record of Edge's log, held in memory as a whole.
 const POINTS_PER_OPERATION: usize = 256;
+/// Length of the log in bytes from which it is worth a pause to get rid of it.
+const LOG_BYTES_MAX: u64 = 256_000_000;
 
 /// A vector with what filters ask of it.
 #[derive(Clone, Debug)]
 pub(crate) struct DensePoint {
     pub key: u64,
     pub vector: Vec<f32>,
-    pub terms: std::sync::Arc<[String]>,
+    pub terms: Arc<TermNumbers>,
     pub updated_at: Option<i64>,
     pub created_at: Option<i64>,
 }
@@ -50,12 +42,17 @@ pub(crate) enum DenseError {
     },
     #[error("the vector engine gave up in {0}")]
     Panicked(&'static str),
+    #[error("the vectors could not be opened again")]
+    Closed,
 }
 
 /// A shard. Searches run beside everything else; updates and flushes take turns, because a flush
 /// panics while an update runs.
 pub(crate) struct DenseShard {
-    shard: EdgeShard,
+    path: PathBuf,
+    dimensions: usize,
+    /// `None` while it is opened again, for good when that failed.
+    shard: RwLock<Option<EdgeShard>>,
     turn: Mutex<()>,
 }
 
@@ -65,9 +62,8 @@ impl DenseShard {
         if !path.join("edge_config.json").exists() {
             return Ok(None);
         }
-        remove_old_log(path).map_err(io(path))?;
-        let shard = guarded("open", || EdgeShard::load(path, Some(config(dimensions))))??;
-        Ok(Some(Self { shard, turn: Mutex::default() }))
+        let shard = load(path, dimensions)?;
+        Ok(Some(Self::of(path, dimensions, shard)))
     }
 
     /// Makes an empty shard in `path`, whatever was there.
@@ -76,36 +72,26 @@ impl DenseShard {
             fs::remove_dir_all(path).map_err(io(path))?;
         }
         fs::create_dir_all(path).map_err(io(path))?;
-        let shard = guarded("create", || EdgeShard::new(path, config(dimensions)))??;
-        let this = Self { shard, turn: Mutex::default() };
-        let keyword = PayloadSchemaParams::Keyword(KeywordIndexParams {
-            on_disk: Some(true),
-            enable_hnsw: Some(false),
-            ..KeywordIndexParams::default()
-        });
-        let integer = PayloadSchemaParams::Integer(IntegerIndexParams {
-            lookup: Some(false),
-            range: Some(true),
-            on_disk: Some(true),
-            enable_hnsw: Some(false),
-            ..IntegerIndexParams::default()
-        });
-        for (field, schema) in
-            [(TERMS, keyword), (UPDATED_AT, integer.clone()), (CREATED_AT, integer)]
-        {
-            this.update(UpdateOperation::FieldIndexOperation(FieldIndexOperations::CreateIndex(
-                CreateIndex {
-                    field_name: json_path(field),
-                    field_schema: Some(PayloadFieldSchema::FieldParams(schema)),
-                },
-            )))?;
+        let shard = guarded("create", || EdgeShard::new(path, schema::config(dimensions)))??;
+        let this = Self::of(path, dimensions, shard);
+        for operation in schema::payload_indexes() {
+            this.update(operation)?;
         }
         this.flush()?;
         Ok(this)
     }
 
+    fn of(path: &Path, dimensions: usize, shard: EdgeShard) -> Self {
+        Self {
+            path: path.to_owned(),
+            dimensions,
+            shard: RwLock::new(Some(shard)),
+            turn: Mutex::default(),
+        }
+    }
+
     pub(crate) fn upsert(&self, points: Vec<DensePoint>) -> Result<(), DenseError> {
-        let mut points = points.into_iter().map(point).peekable();
+        let mut points = points.into_iter().map(schema::point).peekable();
         while points.peek().is_some() {
             let some: Vec<_> = points.by_ref().take(POINTS_PER_OPERATION).collect();
             self.update(UpdateOperation::PointOperation(PointOperations::UpsertPoints(
@@ -135,15 +121,15 @@ impl DenseShard {
                 query: VectorInternal::Dense(vector.to_vec()),
                 using: None,
             }),
-            filter: Some(edge_filter(filter)),
-            params: Some(SearchParams::default()),
+            filter: Some(schema::filter(filter)),
+            params: Some(schema::search_params()),
             limit,
             offset: 0,
             with_payload: Some(WithPayloadInterface::Bool(false)),
             with_vector: Some(WithVector::Bool(false)),
             score_threshold: None,
         };
-        let points = guarded("search", || self.shard.search(request))??;
+        let points = self.with("search", |shard| shard.search(request))??;
         Ok(points.into_iter().filter_map(|point| Some((key(point.id)?, point.score))).collect())
     }
 
@@ -161,7 +147,7 @@ impl DenseShard {
             with_vector: WithVector::Bool(false),
             order_by: None,
         };
-        let (records, next) = guarded("list", || self.shard.scroll(request))??;
+        let (records, next) = self.with("list", |shard| shard.scroll(request))??;
         let keys = records.into_iter().filter_map(|record| key(record.id)).collect();
         Ok((keys, next.and_then(key)))
     }
@@ -169,108 +155,60 @@ impl DenseShard {
     /// Writes everything to disk.
     pub(crate) fn flush(&self) -> Result<(), DenseError> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        guarded("flush", || self.shard.flush())
+        self.with("flush", EdgeShard::flush)
     }
 
     /// Merges segments and builds graphs where that pays; searches and updates go on meanwhile.
     pub(crate) fn optimize(&self) -> Result<bool, DenseError> {
-        Ok(guarded("optimize", || self.shard.optimize())??)
+        Ok(self.with("optimize", EdgeShard::optimize)??)
+    }
+
+    /// Gets rid of the log when it has become long. Searches and updates wait for it, about a
+    /// second for a million points.
+    ///
+    /// Edge appends every operation to a log that it never reads and never shortens while it is
+    /// open, so the shard is closed and opened again.
+    pub(crate) fn shorten_log(&self) -> Result<(), DenseError> {
+        if log_bytes(&self.path).map_err(io(&self.path))? < LOG_BYTES_MAX {
+            return Ok(());
+        }
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shard = self.shard.write().unwrap_or_else(PoisonError::into_inner);
+        let open = shard.take();
+        guarded("close", || drop(open))?;
+        *shard = Some(load(&self.path, self.dimensions)?);
+        Ok(())
     }
 
     fn update(&self, operation: UpdateOperation) -> Result<(), DenseError> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(guarded("update", || self.shard.update(operation))??)
+        Ok(self.with("update", |shard| shard.update(operation))??)
+    }
+
+    fn with<T>(
+        &self,
+        operation: &'static str,
+        run: impl FnOnce(&EdgeShard) -> T,
+    ) -> Result<T, DenseError> {
+        let shard = self.shard.read().unwrap_or_else(PoisonError::into_inner);
+        let shard = shard.as_ref().ok_or(DenseError::Closed)?;
+        guarded(operation, || run(shard))
     }
 }
 
-fn config(dimensions: usize) -> EdgeConfig {
-    let vector = EdgeVectorParams {
-        size: dimensions,
-        // Vectors are of unit length: the dot product is the cosine, and nothing is changed.
-        distance: Distance::Dot,
-        on_disk: Some(true),
-        multivector_config: None,
-        datatype: None,
-        quantization_config: None,
-        hnsw_config: None,
-    };
-    EdgeConfig {
-        on_disk_payload: true,
-        vectors: [(String::new(), vector)].into(),
-        hnsw_config: HnswIndexConfig {
-            m: 16,
-            ef_construct: 100,
-            full_scan_threshold: 10_000,
-            max_indexing_threads: 1,
-            on_disk: Some(true),
-            payload_m: None,
-            inline_storage: None,
-        },
-        optimizers: EdgeOptimizersConfig {
-            default_segment_number: Some(2),
-            ..EdgeOptimizersConfig::default()
-        },
-        wal_options: Some(WalOptions {
-            segment_capacity: 8 * 1024 * 1024,
-            ..WalOptions::default()
-        }),
-        ..EdgeConfig::default()
-    }
-}
-
-fn point(point: DensePoint) -> PointStructPersisted {
-    let DensePoint { key, vector, terms, updated_at, created_at } = point;
-    let mut payload = Map::new();
-    let terms = terms.iter().map(|term| Value::String(term.clone())).collect();
-    payload.insert(TERMS.to_owned(), Value::Array(terms));
-    for (field, instant) in [(UPDATED_AT, updated_at), (CREATED_AT, created_at)] {
-        if let Some(instant) = instant {
-            payload.insert(field.to_owned(), Value::Number(Number::from(instant)));
+impl Drop for DenseShard {
+    fn drop(&mut self) {
+        let shard = self.shard.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        // The shard writes itself to disk when it is dropped, and panics when that fails.
+        if let Err(error) = guarded("close", || drop(shard)) {
+            tracing::error!(%error, "the vectors could not be written to disk");
         }
     }
-    PointStructPersisted {
-        id: PointId::NumId(key),
-        vector: VectorStructPersisted::Single(vector),
-        payload: Some(Payload(payload)),
-    }
 }
 
-fn edge_filter(filter: &TermFilter) -> Filter {
-    let mut must: Vec<Condition> = filter
-        .groups
-        .iter()
-        .map(|group| {
-            let any = AnyVariants::Strings(group.iter().cloned().collect());
-            Condition::Field(FieldCondition::new_match(json_path(TERMS), Match::new_any(any)))
-        })
-        .collect();
-    for (field, range) in [(UPDATED_AT, filter.updated_at), (CREATED_AT, filter.created_at)] {
-        if let Some((start, end)) = range {
-            must.push(Condition::Field(FieldCondition::new_range(
-                json_path(field),
-                Range {
-                    gte: Some(OrderedFloat(float(start))),
-                    lte: Some(OrderedFloat(float(end))),
-                    gt: None,
-                    lt: None,
-                },
-            )));
-        }
-    }
-    Filter { must: Some(must), ..Filter::default() }
-}
-
-#[expect(
-    clippy::as_conversions,
-    clippy::cast_precision_loss,
-    reason = "microseconds are exact in 53 bits up to the year 2255; beyond, hits are checked again"
-)]
-fn float(micros: i64) -> f64 {
-    micros as f64
-}
-
-fn json_path(field: &'static str) -> JsonPath {
-    JsonPath { first_key: field.to_owned(), rest: Vec::new() }
+fn load(path: &Path, dimensions: usize) -> Result<EdgeShard, DenseError> {
+    remove_old_log(path).map_err(io(path))?;
+    Ok(guarded("open", || EdgeShard::load(path, Some(schema::config(dimensions))))??)
 }
 
 fn key(id: PointId) -> Option<u64> {
@@ -278,6 +216,10 @@ fn key(id: PointId) -> Option<u64> {
         PointId::NumId(key) => Some(key),
         PointId::Uuid(_) => None,
     }
+}
+
+fn log_bytes(path: &Path) -> std::io::Result<u64> {
+    fs::read_dir(path.join("wal"))?.map(|entry| Ok(entry?.metadata()?.len())).sum()
 }
 
 /// Edge keeps its whole log, reads none of it, and only needs the last file to go on numbering.

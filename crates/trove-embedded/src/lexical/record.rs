@@ -30,7 +30,7 @@ pub(crate) struct UnreadableRecord {
 }
 
 impl UnreadableRecord {
-    fn new(part: &'static str, problem: impl ToString) -> Self {
+    fn new(part: &'static str, problem: &dyn std::fmt::Display) -> Self {
         Self { part, problem: problem.to_string() }
     }
 }
@@ -112,8 +112,9 @@ impl TryFrom<StoredHead> for Head {
     type Error = UnreadableRecord;
 
     fn try_from(stored: StoredHead) -> Result<Self, UnreadableRecord> {
-        let source = stored.source.parse().map_err(|e| UnreadableRecord::new("source", e))?;
-        let id = DocumentId::new(stored.id).map_err(|e| UnreadableRecord::new("document id", e))?;
+        let source = stored.source.parse().map_err(|e| UnreadableRecord::new("source", &e))?;
+        let id =
+            DocumentId::new(stored.id).map_err(|e| UnreadableRecord::new("document id", &e))?;
         let metadata = stored.metadata.into_iter().map(|(key, value)| {
             let value = match value {
                 StoredValue::One(value) => MetadataValue::One(value),
@@ -214,9 +215,9 @@ pub(crate) fn read_head(
     let text = entry
         .get_first(fields.head)
         .and_then(|value| value.as_str())
-        .ok_or_else(|| UnreadableRecord::new("document head", "it is absent"))?;
+        .ok_or_else(|| UnreadableRecord::new("document head", &"it is absent"))?;
     serde_json::from_str::<StoredHead>(text)
-        .map_err(|error| UnreadableRecord::new("document head", error))?
+        .map_err(|error| UnreadableRecord::new("document head", &error))?
         .try_into()
 }
 

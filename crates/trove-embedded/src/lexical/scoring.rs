@@ -123,13 +123,10 @@ fn weight(
         .iter()
         .map(|(word, count)| {
             let term = Term::from_field_text(field, word);
-            let query = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
+            let query: Box<dyn Query> =
+                Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
             // Blocks can only be skipped for plain terms, so single words stay plain.
-            if *count > 1 {
-                Box::new(BoostQuery::new(query, Score::from(*count))) as Box<dyn Query>
-            } else {
-                query
-            }
+            if *count > 1 { Box::new(BoostQuery::new(query, Score::from(*count))) } else { query }
         })
         .collect();
     BooleanQuery::union(words).weight(EnableScoring::enabled_from_searcher(searcher))

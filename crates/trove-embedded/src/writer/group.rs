@@ -1,6 +1,7 @@
 //! Writes that share a commit.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use tantivy::{IndexWriter, Term};
 use trove_domain::chunk::{Chunk, IndexableDocument};
@@ -12,7 +13,7 @@ use crate::dense::DensePoint;
 use crate::error::backend;
 use crate::lexical::record::{Head, RecordWriter, read_chunk, read_head};
 use crate::snapshot::Located;
-use crate::tokens::terms_of;
+use crate::tokens::{TermNumbers, terms_of};
 
 type Outcome = Result<Vec<WriteOutcome>, DocumentIndexError>;
 
@@ -152,7 +153,7 @@ impl Writer {
         let terms = terms_of(&head.attributes);
         let record =
             RecordWriter::new(self.fields, head, &terms).map_err(backend("index.encode"))?;
-        let terms: std::sync::Arc<[String]> = terms.as_slice().into();
+        let terms = Arc::new(TermNumbers::of(&terms));
         let mut points = Vec::new();
         for mut chunk in chunks {
             let key = self.next_key;
@@ -166,7 +167,7 @@ impl Writer {
                 points.push(DensePoint {
                     key,
                     vector,
-                    terms: std::sync::Arc::clone(&terms),
+                    terms: Arc::clone(&terms),
                     updated_at: head.attributes.updated_at.map(|at| at.timestamp_micros()),
                     created_at: head.attributes.created_at.map(|at| at.timestamp_micros()),
                 });
@@ -248,16 +249,15 @@ impl Writer {
 
     /// The writer of the words, which is made when it is first needed.
     fn tantivy(&mut self) -> Result<&mut IndexWriter, DocumentIndexError> {
-        let writer = match self.tantivy.take() {
-            Some(writer) => writer,
-            None => {
-                let options = tantivy::indexer::IndexWriterOptions::builder()
-                    .num_worker_threads(1)
-                    .num_merge_threads(1)
-                    .memory_budget_per_thread(self.write_buffer_bytes)
-                    .build();
-                self.index.writer_with_options(options).map_err(backend("index.open_writer"))?
-            }
+        let writer = if let Some(writer) = self.tantivy.take() {
+            writer
+        } else {
+            let options = tantivy::indexer::IndexWriterOptions::builder()
+                .num_worker_threads(1)
+                .num_merge_threads(1)
+                .memory_budget_per_thread(self.write_buffer_bytes)
+                .build();
+            self.index.writer_with_options(options).map_err(backend("index.open_writer"))?
         };
         Ok(self.tantivy.insert(writer))
     }

@@ -403,7 +403,8 @@ mod tests {
             let sections: Vec<_> = sections.iter().map(|s| (s.as_str(), None)).collect();
             let document = document(Some(&title), &sections);
             let limits = ChunkLimits::for_window(window);
-            for tokenizer in [&WhitespaceTokenizer as &dyn Tokenizer, &WordTokenizer] {
+            let tokenizers: [&dyn Tokenizer; 2] = [&WhitespaceTokenizer, &WordTokenizer];
+            for tokenizer in tokenizers {
                 let chunks = chunk(&document, tokenizer, limits);
                 let squeeze = |text: &str| text.split_whitespace().collect::<String>();
                 let got: String = chunks.iter().map(|c| squeeze(&c.text)).collect();

@@ -195,12 +195,11 @@ impl Engine {
         let work = move || {
             let drafts = items
                 .iter()
-                .map(|item| match &model {
-                    Some(model) => {
+                .map(|item| {
+                    if let Some(model) = &model {
                         let limits = ChunkLimits::for_window(model.info().window_tokens);
                         chunk(&item.document, model.tokenizer(), limits)
-                    }
-                    None => {
+                    } else {
                         let limits = ChunkLimits::for_window(WINDOW_TOKENS);
                         chunk(&item.document, &WordTokenizer, limits)
                     }

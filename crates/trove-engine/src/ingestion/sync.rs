@@ -11,7 +11,7 @@ use trove_domain::job::{AfterFailure, ClaimedJob, NewJob};
 use trove_domain::port::{AttributeUpdate, DirtyDocument, PendingState, Unlinked, WriteOutcome};
 
 use super::IngestError;
-use crate::Engine;
+use crate::{Engine, log};
 
 /// Queue of the jobs that call [`Engine::sync_documents`].
 pub const SYNC_QUEUE: &str = "sync";
@@ -22,7 +22,7 @@ const SYNC_KIND: &str = "sync_documents";
 const PAGE: u32 = 256;
 
 /// A job whose worker is silent for this long is taken over.
-const LEASE: Duration = Duration::from_secs(120);
+const LEASE: Duration = Duration::from_mins(2);
 
 /// How often the worker looks for jobs that other processes enqueued.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -180,10 +180,7 @@ impl Engine {
                 _ = poll.tick() => {}
             }
             if let Err(error) = self.run_due_jobs(&stop).await {
-                tracing::warn!(
-                    error = &error as &dyn std::error::Error,
-                    "the job queue could not be read; trying again"
-                );
+                log::warn(&error, "the job queue could not be read; trying again");
             }
         }
     }
@@ -221,11 +218,7 @@ impl Engine {
                 jobs.complete(job).await?;
             }
             Err(error) => {
-                tracing::warn!(
-                    error = &error as &dyn std::error::Error,
-                    job.attempt,
-                    "documents could not be synchronised with the index"
-                );
+                log::warn(&error, "documents could not be synchronised with the index");
                 let then = if job.attempt < ATTEMPTS_MAX {
                     let delay = TimeDelta::seconds(1 << job.attempt.min(8));
                     AfterFailure::RetryAt(self.backends().clock.now() + delay)

@@ -6,7 +6,7 @@ use trove_domain::query::{HybridAlpha, IndexQuery, SearchFilters};
 use trove_domain::section::{RankedSection, merge_adjacent};
 
 use super::{SearchError, SearchRequest, SearchResult};
-use crate::Engine;
+use crate::{Engine, log};
 
 /// Chunks that one query retrieves, before they are merged to sections.
 const HITS_PER_QUERY: usize = 50;
@@ -62,10 +62,7 @@ impl Engine {
         match model.embed_query(text).await {
             Ok(vector) => Some(vector),
             Err(error) => {
-                tracing::warn!(
-                    error = &error as &dyn std::error::Error,
-                    "the query could not be embedded; searching by words alone"
-                );
+                log::warn(&error, "the query could not be embedded; searching by words alone");
                 None
             }
         }

@@ -14,10 +14,10 @@ fn a_page_is_its_content() {
          <style>p { color: red }</style><script>if (a < b) '</p>'</script></head>
          <body><nav><ul><li><a href=/>Home</a></ul></nav>
          <header>Site</header><main><h1>Heading<a class=headerlink href=#h>¶</a></h1>
-         <p>First <b>para</b>graph<br>line two<p>Second &amp; last &mdash; &#x1F980;
+         <h2><a href=#s>§</a>Sub</h2><p>First <b>para</b>graph<br>line two<p>Second &amp; last &mdash; &#x1F980;
          <aside>Advert</aside></main><noscript>No script</noscript>
          <template><p>Template</template><footer><p>Imprint</footer></body></html>",
-        "Site\n\nHeading\n\nFirst paragraph\nline two\n\nSecond & last — 🦀",
+        "Site\n\nHeading\n\nSub\n\nFirst paragraph\nline two\n\nSecond & last — 🦀",
     );
     assert_eq!(title.as_deref(), Some("The Title"));
 }

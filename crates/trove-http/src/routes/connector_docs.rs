@@ -19,7 +19,7 @@ pub(crate) struct ConnectorDocs {
 impl Input for ConnectorDocs {
     const BODY: bool = false;
 
-    fn read(mut parts: Parts<'_>) -> Read<Self> {
+    fn read(parts: Parts<'_>) -> Read<Self> {
         let cc_pair_id = parts.path(|path| path.required("cc_pair_id", integer_id));
         Ok(Self { cc_pair_id: cc_pair_id? })
     }

@@ -57,7 +57,7 @@ pub(crate) struct DocsFile(String);
 impl Input for DocsFile {
     const BODY: bool = false;
 
-    fn read(mut parts: Parts<'_>) -> Read<Self> {
+    fn read(parts: Parts<'_>) -> Read<Self> {
         parts.path(|path| path.required("file", text)).map(Self)
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct RemoveIngested {
 impl Input for RemoveIngested {
     const BODY: bool = false;
 
-    fn read(mut parts: Parts<'_>) -> Read<Self> {
+    fn read(parts: Parts<'_>) -> Read<Self> {
         let document_id = parts.path(|path| {
             let id = path.required("document_id", text)?;
             DocumentId::new(id).map_err(|why| path.reject_field("document_id", why))

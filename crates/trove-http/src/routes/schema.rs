@@ -22,7 +22,6 @@ use crate::validation::{
         version = "Development",
         description = "Enterprise search: documents go in, ranked passages come out, and every \
             caller finds what it may read.",
-        license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     paths(
         health::health, ready::ready, version::version, me::me, search::search, ingest::ingest,

@@ -10,7 +10,7 @@ use trove_domain::id::DocumentId;
 use trove_domain::page::Page;
 use trove_domain::port::{DocumentRecord, DocumentSummary, PendingState, Registration};
 
-use super::{ATTRIBUTES, REMOVAL};
+use super::REMOVAL;
 use crate::error::{Failure, corrupt};
 use crate::schema::document;
 use crate::sql::Time;
@@ -37,34 +37,21 @@ pub(super) struct DocumentRow {
     pub(super) chunk_count: i32,
 }
 
-/// What each registration replaces.
-#[derive(Insertable, AsChangeset)]
-#[diesel(table_name = document, treat_none_as_null = true)]
-pub(super) struct ContentRow {
-    source: &'static str,
-    semantic_identifier: String,
-    link: Option<String>,
-    metadata: String,
-    updated_at: Option<Time>,
-    created_at: Option<Time>,
-    primary_owners: String,
-    secondary_owners: String,
-    from_ingestion_api: bool,
-    changed_at: Time,
-}
-
-/// A document that was not known before.
-#[derive(Insertable)]
-#[diesel(table_name = document)]
+/// What a registration adds or replaces.
 pub(super) struct NewDocumentRow<'a> {
-    id: &'a str,
-    #[diesel(embed)]
-    pub(super) content: ContentRow,
-    boost: i32,
-    hidden: bool,
-    revision: i64,
-    pending: &'static str,
-    chunk_count: i32,
+    pub(super) id: &'a str,
+    pub(super) source: &'static str,
+    pub(super) semantic_identifier: &'a str,
+    pub(super) link: &'a Option<String>,
+    pub(super) metadata: String,
+    pub(super) updated_at: Option<Time>,
+    pub(super) created_at: Option<Time>,
+    pub(super) primary_owners: String,
+    pub(super) secondary_owners: String,
+    pub(super) from_ingestion_api: bool,
+    pub(super) changed_at: Time,
+    /// 1 when the content changes, else 0.
+    pub(super) content_revision: i64,
 }
 
 impl<'a> NewDocumentRow<'a> {
@@ -80,27 +67,21 @@ impl<'a> NewDocumentRow<'a> {
             primary_owners,
             secondary_owners,
             from_ingestion_api,
-            content_changes: _,
+            content_changes,
         } = registration;
         Self {
             id: id.as_str(),
-            content: ContentRow {
-                source: source.as_str(),
-                semantic_identifier: semantic_identifier.clone(),
-                link: link.clone(),
-                metadata: metadata_json(metadata),
-                updated_at: updated_at.map(Time),
-                created_at: created_at.map(Time),
-                primary_owners: Value::from(primary_owners.clone()).to_string(),
-                secondary_owners: Value::from(secondary_owners.clone()).to_string(),
-                from_ingestion_api: *from_ingestion_api,
-                changed_at: Time(now),
-            },
-            boost: 0,
-            hidden: false,
-            revision: 1,
-            pending: ATTRIBUTES,
-            chunk_count: 0,
+            source: source.as_str(),
+            semantic_identifier,
+            link,
+            metadata: metadata_json(metadata),
+            updated_at: updated_at.map(Time),
+            created_at: created_at.map(Time),
+            primary_owners: Value::from(primary_owners.clone()).to_string(),
+            secondary_owners: Value::from(secondary_owners.clone()).to_string(),
+            from_ingestion_api: *from_ingestion_api,
+            changed_at: Time(now),
+            content_revision: i64::from(*content_changes),
         }
     }
 }
@@ -196,17 +177,20 @@ pub(super) fn record(row: DocumentRow) -> Result<DocumentRecord, Failure> {
     })
 }
 
+/// Rows of a list, one more than `limit` of which were asked for.
 pub(super) fn page(
     rows: Vec<(String, String, Option<String>)>,
     limit: u32,
 ) -> Result<Page<DocumentSummary, DocumentId>, Failure> {
-    let full = u32::try_from(rows.len()).is_ok_and(|rows| rows >= limit);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = rows.len() > limit;
     let items: Vec<DocumentSummary> = rows
         .into_iter()
+        .take(limit)
         .map(|(id, semantic_identifier, link)| {
             Ok(DocumentSummary { id: document_id(id)?, semantic_identifier, link })
         })
         .collect::<Result<_, Failure>>()?;
-    let next = items.last().filter(|_| full).map(|last| last.id.clone());
+    let next = items.last().filter(|_| more).map(|last| last.id.clone());
     Ok(Page { items, next })
 }

@@ -48,7 +48,8 @@ pub async fn a_hit_carries_all_that_was_written(index: &dyn DocumentIndex) {
 
     assert_eq!(hits.len(), 3);
     for (ordinal, hit) in (0u32..).zip(&hits) {
-        let (chunk, from) = (&hit.chunk, &written.chunks[hit.chunk.id.ordinal as usize]);
+        let (chunk, from) =
+            (&hit.chunk, &written.chunks[usize::try_from(hit.chunk.id.ordinal).unwrap()]);
         assert_eq!(chunk.id, ChunkId { document: written.id.clone(), ordinal });
         assert_eq!(chunk.title, written.title);
         assert_eq!((&chunk.text, &chunk.blurb, &chunk.link), (&from.text, &from.blurb, &from.link));

@@ -323,7 +323,8 @@ pub async fn searches_during_a_replace_see_one_version(index: &dyn DocumentIndex
             }
         }
     };
-    let (_, lexical, hybrid, dense) = futures::join!(writer, reader(0.0), reader(0.5), reader(1.0));
+    let ((), lexical, hybrid, dense) =
+        futures::join!(writer, reader(0.0), reader(0.5), reader(1.0));
     assert!(lexical > 0 && hybrid > 0 && dense > 0);
 }
 

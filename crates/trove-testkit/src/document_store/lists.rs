@@ -162,14 +162,14 @@ pub async fn a_list_shows_name_and_link_of_now(stores: &Stores) {
         from_ingestion_api: true,
         ..registration("a")
     };
-    stores.documents.register(pair, &[renamed.clone()], at(1)).await.unwrap();
+    stores.documents.register(pair, std::slice::from_ref(&renamed), at(1)).await.unwrap();
     let expected = DocumentSummary {
         id: renamed.id,
         semantic_identifier: renamed.semantic_identifier,
         link: renamed.link,
     };
     let page = stores.documents.list_by_pair(pair, None, 10).await.unwrap();
-    assert_eq!(page.items, [expected.clone()]);
+    assert_eq!(page.items, std::slice::from_ref(&expected));
     assert_eq!(posted(stores, None, 10).await.items, [expected]);
     assert_eq!(record(stores, "a").await.unwrap().content_hash, None);
 }

@@ -162,7 +162,7 @@ pub async fn unchanged_content_keeps_its_hash(stores: &Stores) {
     stores.index(pair, &["a"]).await;
     let before = record(stores, "a").await.unwrap();
     let again = Registration { content_changes: false, ..rich("a") };
-    stores.documents.register(pair, &[again.clone()], at(1)).await.unwrap();
+    stores.documents.register(pair, std::slice::from_ref(&again), at(1)).await.unwrap();
     let expected = DocumentRecord {
         registration: again,
         revision: before.revision + 1,

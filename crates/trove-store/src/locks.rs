@@ -1,0 +1,135 @@
+//! Which rows a transaction takes before it looks at others.
+//!
+//! SQLite has one writer, who is alone for the whole transaction: nothing is to be taken there.
+//! On PostgreSQL every transaction takes rows in the same order, pairs before documents and each by
+//! rising id, so that no two wait for each other.
+
+use diesel::prelude::*;
+use diesel::sql_types::{Array, Integer};
+use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
+
+use crate::backend::Sqlite;
+use crate::schema::{cc_pair, document, user_group};
+
+pub(crate) trait Locks {
+    /// Keeps everybody else from adding or changing users.
+    async fn lock_users(&mut self) -> QueryResult<()>;
+
+    /// Keeps a group from other changes of its members; `false` when there is none.
+    async fn lock_group(&mut self, group: i32) -> QueryResult<bool>;
+
+    /// Keeps access and sets of a pair as they are, beside others who do; `false` when there is no
+    /// pair.
+    async fn keep_pair(&mut self, pair: i32) -> QueryResult<bool>;
+
+    /// Keeps pairs to change their access or sets; answers how many of them there are.
+    async fn lock_pairs(&mut self, pairs: &[i32]) -> QueryResult<usize>;
+
+    /// Keeps documents to change them.
+    async fn lock_documents(&mut self, ids: &[&str]) -> QueryResult<()>;
+
+    /// Keeps all documents of some pairs to change them.
+    async fn lock_documents_of(&mut self, pairs: &[i32]) -> QueryResult<()>;
+}
+
+impl Locks for AsyncPgConnection {
+    async fn lock_users(&mut self) -> QueryResult<()> {
+        self.batch_execute("LOCK TABLE user_account IN SHARE ROW EXCLUSIVE MODE").await
+    }
+
+    async fn lock_group(&mut self, group: i32) -> QueryResult<bool> {
+        let id: Option<i32> = user_group::table
+            .find(group)
+            .select(user_group::id)
+            .for_no_key_update()
+            .first(self)
+            .await
+            .optional()?;
+        Ok(id.is_some())
+    }
+
+    async fn keep_pair(&mut self, pair: i32) -> QueryResult<bool> {
+        let id: Option<i32> = cc_pair::table
+            .find(pair)
+            .select(cc_pair::id)
+            .for_share()
+            .first(self)
+            .await
+            .optional()?;
+        Ok(id.is_some())
+    }
+
+    async fn lock_pairs(&mut self, pairs: &[i32]) -> QueryResult<usize> {
+        let ids: Vec<i32> = cc_pair::table
+            .filter(cc_pair::id.eq_any(pairs))
+            .order(cc_pair::id)
+            .select(cc_pair::id)
+            .for_no_key_update()
+            .load(self)
+            .await?;
+        Ok(ids.len())
+    }
+
+    async fn lock_documents(&mut self, ids: &[&str]) -> QueryResult<()> {
+        let _: Vec<i64> = document::table
+            .filter(document::id.eq_any(ids))
+            .order(document::id)
+            .select(document::revision)
+            .for_update()
+            .load(self)
+            .await?;
+        Ok(())
+    }
+
+    async fn lock_documents_of(&mut self, pairs: &[i32]) -> QueryResult<()> {
+        // Counted, because there may be millions.
+        diesel::sql_query(
+            "SELECT count(*) FROM (
+                SELECT id FROM document
+                WHERE id IN (SELECT document_id FROM document_cc_pair WHERE cc_pair_id = ANY($1))
+                ORDER BY id FOR UPDATE
+            ) AS locked",
+        )
+        .bind::<Array<Integer>, _>(pairs)
+        .execute(self)
+        .await?;
+        Ok(())
+    }
+}
+
+impl Locks for Sqlite {
+    async fn lock_users(&mut self) -> QueryResult<()> {
+        Ok(())
+    }
+
+    async fn lock_group(&mut self, group: i32) -> QueryResult<bool> {
+        let groups: i64 = user_group::table.find(group).count().get_result(self).await?;
+        Ok(groups == 1)
+    }
+
+    async fn keep_pair(&mut self, pair: i32) -> QueryResult<bool> {
+        let pairs: i64 = cc_pair::table.find(pair).count().get_result(self).await?;
+        Ok(pairs == 1)
+    }
+
+    async fn lock_pairs(&mut self, pairs: &[i32]) -> QueryResult<usize> {
+        let mut found = 0;
+        for pairs in pairs.chunks(crate::backend::KEYS_MAX) {
+            let ids: Vec<i32> = cc_pair::table
+                .filter(cc_pair::id.eq_any(pairs))
+                .select(cc_pair::id)
+                .load(self)
+                .await?;
+            found += ids.len();
+        }
+        Ok(found)
+    }
+
+    async fn lock_documents(&mut self, _ids: &[&str]) -> QueryResult<()> {
+        Ok(())
+    }
+
+    async fn lock_documents_of(&mut self, _pairs: &[i32]) -> QueryResult<()> {
+        Ok(())
+    }
+}

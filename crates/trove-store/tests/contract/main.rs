@@ -1,0 +1,46 @@
+//! Every suite of the relational ports on both databases, and what is special about each.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod access;
+mod database;
+mod postgres_server;
+mod sqlite_file;
+
+/// The suites in modules of their names. `$start` is a function; see the suites.
+macro_rules! suites {
+    ($start:path) => {
+        mod user_store {
+            trove_testkit::user_store_contract!($start());
+        }
+        mod api_key_store {
+            trove_testkit::api_key_store_contract!($start());
+        }
+        mod access_filter {
+            trove_testkit::access_filter_contract!($start());
+        }
+        mod group_store {
+            trove_testkit::group_store_contract!($start());
+        }
+        mod cc_pair_store {
+            trove_testkit::cc_pair_store_contract!($start());
+        }
+        mod document_set_store {
+            trove_testkit::document_set_store_contract!($start());
+        }
+        mod document_store {
+            trove_testkit::document_store_contract!($start());
+        }
+        mod job_queue {
+            trove_testkit::job_queue_contract!($start());
+        }
+    };
+}
+
+mod sqlite {
+    suites!(crate::database::sqlite);
+}
+
+mod postgres {
+    suites!(crate::database::postgres);
+}

@@ -1,0 +1,19 @@
+//! The fakes keep the contracts of what they stand for.
+
+mod clock {
+    use trove_testkit::fakes::FakeClock;
+
+    trove_testkit::clock_contract!(async { Some(Box::new(FakeClock::default())) });
+}
+
+mod ids {
+    use trove_testkit::fakes::SequentialIds;
+
+    trove_testkit::id_generator_contract!(async { Some(Box::new(SequentialIds::default())) });
+}
+
+mod embedding_model {
+    use trove_testkit::fakes::HashingEmbedder;
+
+    trove_testkit::embedding_model_contract!(async { Some(Box::new(HashingEmbedder::new(64))) });
+}
