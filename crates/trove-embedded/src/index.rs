@@ -250,12 +250,12 @@ impl DocumentIndex for EmbeddedDocumentIndex {
         self.write("index.update_attributes", Write::UpdateAttributes(updates)).await
     }
 
-    #[tracing::instrument(name = "index.remove", skip_all, fields(documents = ids.len()))]
-    async fn remove(&self, ids: &[DocumentId]) -> Result<(), DocumentIndexError> {
-        if ids.is_empty() {
+    #[tracing::instrument(name = "index.remove", skip_all, fields(documents = documents.len()))]
+    async fn remove(&self, documents: &[(DocumentId, i64)]) -> Result<(), DocumentIndexError> {
+        if documents.is_empty() {
             return Ok(());
         }
-        self.write("index.remove", Write::Remove(ids.to_vec())).await.map(drop)
+        self.write("index.remove", Write::Remove(documents.to_vec())).await.map(drop)
     }
 
     #[tracing::instrument(name = "index.search", skip_all, fields(limit = query.limit))]

@@ -44,7 +44,7 @@ pub(crate) struct Command {
 pub(crate) enum Write {
     Replace(Vec<IndexableDocument>),
     UpdateAttributes(Vec<AttributeUpdate>),
-    Remove(Vec<DocumentId>),
+    Remove(Vec<(DocumentId, i64)>),
     /// Waits until merges are done and buffers are released.
     Settle,
 }
@@ -112,7 +112,7 @@ impl Writer {
         let outcome = match write {
             Write::Replace(documents) => self.replace(group, documents),
             Write::UpdateAttributes(updates) => self.update_attributes(group, updates),
-            Write::Remove(ids) => self.remove(group, &ids),
+            Write::Remove(documents) => self.remove(group, &documents),
             Write::Settle => {
                 self.commit(group);
                 self.settle();

@@ -23,7 +23,7 @@ const SOURCES: [DocumentSource; 3] =
 enum Step {
     Replace(Vec<DocumentBuilder>),
     Update(Vec<DocumentBuilder>),
-    Remove(Vec<DocumentId>),
+    Remove(Vec<(DocumentId, i64)>),
     Search(Box<QueryBuilder>),
     Reopen,
 }
@@ -119,8 +119,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         4 => documents().prop_map(Step::Replace),
         3 => documents().prop_map(Step::Update),
-        1 => proptest::collection::vec(id(), 1..3)
-            .prop_map(|ids| Step::Remove(ids.iter().map(|id| document_id(id)).collect())),
+        1 => proptest::collection::vec((id(), 0..4_i64), 1..3).prop_map(|removals| {
+            Step::Remove(removals.iter().map(|(id, at)| (document_id(id), *at)).collect())
+        }),
         6 => any_query().prop_map(|query| Step::Search(Box::new(query))),
         1 => Just(Step::Reopen),
     ];
@@ -198,10 +199,10 @@ async fn check(steps: Vec<Step>) -> Result<(), TestCaseError> {
                     updates.into_iter().map(|update| oracle.update(update)).collect();
                 prop_assert_eq!(outcomes, expected);
             }
-            Step::Remove(ids) => {
-                index.remove(&ids).await.unwrap();
-                for id in &ids {
-                    oracle.0.remove(id);
+            Step::Remove(removals) => {
+                index.remove(&removals).await.unwrap();
+                for (id, revision) in &removals {
+                    oracle.0.retain(|held, document| held != id || document.revision > *revision);
                 }
             }
             Step::Search(query) => {

@@ -50,7 +50,7 @@ async fn everything_is_there_after_a_close_without_flush() {
     write(&index, zebra("a").near(DIMENSIONS, 1.0)).await;
     write(&index, zebra("b").near(DIMENSIONS, 20.0)).await;
     write(&index, zebra("gone").near(DIMENSIONS, 0.0)).await;
-    index.remove(&[document_id("gone")]).await.unwrap();
+    index.remove(&[(document_id("gone"), 1)]).await.unwrap();
     index.update_attributes(vec![document("b").sets(&[4]).into_update()]).await.unwrap();
     drop(index);
 
@@ -122,7 +122,7 @@ async fn vectors_survive_a_time_without_a_model() {
     assert_eq!(index.capabilities().dimensions, None);
     assert_eq!(found(&index, nearest().limit(1)).await, Vec::<String>::new());
     index.update_attributes(vec![document("a").sets(&[4]).into_update()]).await.unwrap();
-    index.remove(&[document_id("b")]).await.unwrap();
+    index.remove(&[(document_id("b"), 1)]).await.unwrap();
     write(&index, zebra("c").revision(2)).await;
     drop(index);
 

@@ -346,15 +346,46 @@ impl DocumentStore for Store {
         Ok(ids.iter().filter(|id| marked.remove(id.as_str())).cloned().collect())
     }
 
-    #[tracing::instrument(name = "db.document.finish_removal", skip_all)]
-    async fn finish_removal(&self, ids: &[DocumentId]) -> Result<(), StoreError> {
+    #[tracing::instrument(name = "db.document.due_removals", skip_all)]
+    async fn due_removals(&self, ids: &[DocumentId]) -> Result<Vec<(DocumentId, i64)>, StoreError> {
         let distinct = distinct(ids);
-        transact!(self, "document.finish_removal", |conn| {
-            for ids in distinct.chunks(KEYS_MAX) {
-                conn.lock_documents(ids).await?;
-                diesel::delete(document::table)
+        let mut due = Vec::new();
+        for ids in distinct.chunks(KEYS_MAX) {
+            due.extend(read!(self, "document.due_removals", |conn| {
+                let rows: Vec<(String, i64)> = document::table
                     .filter(document::id.eq_any(ids))
                     .filter(document::pending.eq(REMOVAL))
+                    .order(document::id)
+                    .select((document::id, document::revision))
+                    .load(conn)
+                    .await?;
+                rows.into_iter()
+                    .map(|(id, revision)| Ok((document_id(id)?, revision)))
+                    .collect::<Result<Vec<_>, _>>()
+            })?);
+        }
+        Ok(due)
+    }
+
+    #[tracing::instrument(name = "db.document.finish_removal", skip_all)]
+    async fn finish_removal(&self, documents: &[(DocumentId, i64)]) -> Result<(), StoreError> {
+        let distinct: BTreeMap<&str, i64> =
+            documents.iter().map(|(id, revision)| (id.as_str(), *revision)).collect();
+        let ids: Vec<&str> = distinct.keys().copied().collect();
+        transact!(self, "document.finish_removal", |conn| {
+            for ids in ids.chunks(KEYS_MAX) {
+                conn.lock_documents(ids).await?;
+                let rows: Vec<(String, i64)> = document::table
+                    .filter(document::id.eq_any(ids))
+                    .filter(document::pending.eq(REMOVAL))
+                    .select((document::id, document::revision))
+                    .load(conn)
+                    .await?;
+                let due = rows
+                    .iter()
+                    .filter(|(id, revision)| distinct.get(id.as_str()) == Some(revision));
+                let due: Vec<&str> = due.map(|(id, _)| id.as_str()).collect();
+                diesel::delete(document::table.filter(document::id.eq_any(due)))
                     .execute(conn)
                     .await?;
             }

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use trove_domain::hit::ScoredChunk;
 use trove_domain::port::{DocumentIndex, WriteOutcome};
 
-use crate::builders::{DocumentBuilder, QueryBuilder};
+use crate::builders::{DocumentBuilder, QueryBuilder, document_id};
 
 pub use access::*;
 pub use filters::*;
@@ -85,6 +85,7 @@ macro_rules! document_index_contract {
                 updating_an_absent_document_is_absent,
                 updated_attributes_keep_chunks_and_vectors,
                 remove_is_immediate_and_ignores_absent_documents,
+                a_late_removal_leaves_a_later_revision,
                 a_removed_document_can_come_back_with_any_revision,
                 a_document_of_many_chunks_is_found_whole,
                 concurrent_writers_of_different_documents_all_succeed,
@@ -105,6 +106,12 @@ async fn write(index: &dyn DocumentIndex, documents: impl IntoIterator<Item = Do
     let count = documents.len();
     let outcomes = index.replace(documents).await.unwrap();
     assert_eq!(outcomes, vec![WriteOutcome::Written; count]);
+}
+
+/// Removes documents that were written at revision 1.
+async fn remove(index: &dyn DocumentIndex, ids: &[&str]) {
+    let documents: Vec<_> = ids.iter().map(|id| (document_id(id), 1)).collect();
+    index.remove(&documents).await.unwrap();
 }
 
 /// Updates the attributes of one document and expects it to be written.

@@ -71,6 +71,8 @@ macro_rules! document_store_contract {
                 beginning_removal_twice_answers_once,
                 a_finished_removal_forgets_the_document,
                 finishing_leaves_other_documents_alone,
+                a_removal_is_finished_at_its_revision_only,
+                revisions_go_on_after_a_document_was_forgotten,
                 registering_again_cancels_a_removal,
                 registering_again_after_a_removal_holds_the_new_pair_only,
                 marks_do_not_bring_back_what_is_to_be_removed,

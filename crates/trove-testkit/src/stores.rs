@@ -138,6 +138,12 @@ impl Stores {
         self.documents.mark_indexed(pair, &marks, start_of_time()).await.unwrap();
     }
 
+    /// Forgets those of the documents that are to be removed.
+    pub async fn finish_removal(&self, ids: &[&str]) {
+        let due = self.documents.due_removals(&document_ids(ids)).await.unwrap();
+        self.documents.finish_removal(&due).await.unwrap();
+    }
+
     /// Ids of the documents with unfinished work.
     pub async fn dirty(&self) -> Vec<String> {
         let dirty = self.documents.list_dirty(None, 10_000).await.unwrap();

@@ -39,7 +39,7 @@ impl DocumentIndex for Unindexed {
         absent("index.update_attributes")
     }
 
-    async fn remove(&self, _ids: &[DocumentId]) -> Result<(), DocumentIndexError> {
+    async fn remove(&self, _documents: &[(DocumentId, i64)]) -> Result<(), DocumentIndexError> {
         absent("index.remove")
     }
 

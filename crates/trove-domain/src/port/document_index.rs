@@ -89,9 +89,9 @@ pub trait DocumentIndex: Send + Sync + 'static {
         updates: Vec<AttributeUpdate>,
     ) -> Result<Vec<WriteOutcome>, DocumentIndexError>;
 
-    /// Removes documents with all their chunks, whatever their revision; ids that are not indexed
-    /// are ignored.
-    async fn remove(&self, ids: &[DocumentId]) -> Result<(), DocumentIndexError>;
+    /// Removes documents with all their chunks. A document that is indexed with a later revision
+    /// than the one given has come back meanwhile and stays; ids that are not indexed are ignored.
+    async fn remove(&self, documents: &[(DocumentId, i64)]) -> Result<(), DocumentIndexError>;
 
     /// At most `query.limit` chunks, best first, ties broken by chunk id.
     ///

@@ -128,7 +128,9 @@ pub enum Unlinked {
 ///   step that makes the document dirty) → `attributes` → write the index → `mark_synced`; removal
 ///   goes `begin_removal` or `unlink` → remove from the index → `finish_removal`. After a crash
 ///   anywhere, `list_dirty` answers what is left to do.
-/// * Every change grows the revision of the document.
+/// * Every change grows the revision of the document. One that comes back after it was forgotten
+///   begins at the microseconds of `now`, and so above all revisions that it had, unless the clock
+///   was set back.
 /// * A document that is to be removed is gone for `get`, `attributes` and the lists; registering it
 ///   again cancels the removal and continues its revisions.
 #[async_trait]
@@ -197,8 +199,11 @@ pub trait DocumentStore: Send + Sync + 'static {
         now: DateTime<Utc>,
     ) -> Result<Vec<DocumentId>, StoreError>;
 
-    /// Forgets documents that are to be removed; others are left alone.
-    async fn finish_removal(&self, ids: &[DocumentId]) -> Result<(), StoreError>;
+    /// Those of the documents that are to be removed, with their revisions, by rising id.
+    async fn due_removals(&self, ids: &[DocumentId]) -> Result<Vec<(DocumentId, i64)>, StoreError>;
+
+    /// Forgets documents that are still to be removed at these revisions; others are left alone.
+    async fn finish_removal(&self, documents: &[(DocumentId, i64)]) -> Result<(), StoreError>;
 
     /// Indexed documents of a pair, by rising id.
     async fn list_by_pair(

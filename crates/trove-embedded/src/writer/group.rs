@@ -38,6 +38,14 @@ impl Group {
     pub(super) fn fail(&mut self) {
         self.failed = true;
     }
+
+    /// Revision of a document as of now: as this group leaves it, or as `located` in the snapshot.
+    fn revision(&self, id: &DocumentId, located: Option<&Located>) -> Option<i64> {
+        match self.touched.get(id) {
+            Some(touched) => *touched,
+            None => located.map(|located| located.revision),
+        }
+    }
 }
 
 impl Writer {
@@ -56,11 +64,7 @@ impl Writer {
     ) -> Result<WriteOutcome, DocumentIndexError> {
         let IndexableDocument { id, revision, title, attributes, chunks } = document;
         let located = self.locate(group, &id)?;
-        let indexed = match group.touched.get(&id) {
-            Some(touched) => *touched,
-            None => located.as_ref().map(|located| located.revision),
-        };
-        if indexed.is_some_and(|indexed| indexed > revision) {
+        if group.revision(&id, located.as_ref()).is_some_and(|indexed| indexed > revision) {
             return Ok(WriteOutcome::Superseded);
         }
         self.end(group, &id, located)?;
@@ -98,10 +102,10 @@ impl Writer {
         Ok(WriteOutcome::Written)
     }
 
-    pub(super) fn remove(&mut self, group: &mut Group, ids: &[DocumentId]) -> Outcome {
-        for id in ids {
+    pub(super) fn remove(&mut self, group: &mut Group, documents: &[(DocumentId, i64)]) -> Outcome {
+        for (id, revision) in documents {
             let located = self.locate(group, id)?;
-            if located.is_some() || group.touched.contains_key(id) {
+            if group.revision(id, located.as_ref()).is_some_and(|indexed| indexed <= *revision) {
                 self.end(group, id, located)?;
                 group.touched.insert(id.clone(), None);
             }

@@ -138,19 +138,13 @@ impl Engine {
     async fn finish_removal(&self, ids: &[DocumentId]) -> Result<(), IngestError> {
         for ids in ids.chunks(self.batch_max()) {
             let _writing = self.shared.document_locks.lock(ids.iter().cloned()).await;
-            // Registered again while we waited: no longer to be removed.
-            let records = self.backends().documents.get(ids).await?;
-            let ids: Vec<DocumentId> = ids
-                .iter()
-                .zip(records)
-                .filter(|(_, record)| record.is_none())
-                .map(|(id, _)| id.clone())
-                .collect();
-            if ids.is_empty() {
+            // Those that were registered again while we waited are not among them.
+            let due = self.backends().documents.due_removals(ids).await?;
+            if due.is_empty() {
                 continue;
             }
-            self.backends().index.remove(&ids).await?;
-            self.backends().documents.finish_removal(&ids).await?;
+            self.backends().index.remove(&due).await?;
+            self.backends().documents.finish_removal(&due).await?;
         }
         Ok(())
     }

@@ -94,9 +94,10 @@ statement!(Upsert, (Text, BigInt), |self, out| {
         value!(out, ", ", Bool, &row.from_ingestion_api);
         value!(out, ", ", Instant, &row.changed_at);
         value!(out, ", ", BigInt, &row.content_revision);
-        out.push_sql(", 1, 'attributes', 0, false, 0)");
+        value!(out, ", ", BigInt, &row.revision);
+        out.push_sql(", 'attributes', 0, false, 0)");
     }
-    // A new row whose content changes carries its revision, 1, as that of the content.
+    // A new row whose content changes carries its revision as that of the content, else 0.
     out.push_sql(
         " ON CONFLICT (id) DO UPDATE SET source = excluded.source, \
          semantic_identifier = excluded.semantic_identifier, link = excluded.link, \
@@ -105,9 +106,9 @@ statement!(Upsert, (Text, BigInt), |self, out| {
          secondary_owners = excluded.secondary_owners, \
          from_ingestion_api = excluded.from_ingestion_api, changed_at = excluded.changed_at, \
          revision = document.revision + 1, pending = 'attributes', \
-         content_revision = CASE WHEN excluded.content_revision = 1 \
+         content_revision = CASE WHEN excluded.content_revision > 0 \
          THEN document.revision + 1 ELSE document.content_revision END, \
-         content_hash = CASE WHEN excluded.content_revision = 1 \
+         content_hash = CASE WHEN excluded.content_revision > 0 \
          THEN NULL ELSE document.content_hash END \
          RETURNING id, revision",
     );

@@ -50,7 +50,9 @@ pub(super) struct NewDocumentRow<'a> {
     pub(super) secondary_owners: String,
     pub(super) from_ingestion_api: bool,
     pub(super) changed_at: Time,
-    /// 1 when the content changes, else 0.
+    /// Revision of a document that is new.
+    pub(super) revision: i64,
+    /// The same when the content changes, else 0.
     pub(super) content_revision: i64,
 }
 
@@ -69,6 +71,7 @@ impl<'a> NewDocumentRow<'a> {
             from_ingestion_api,
             content_changes,
         } = registration;
+        let revision = now.timestamp_micros().max(1);
         Self {
             id: id.as_str(),
             source: source.as_str(),
@@ -81,7 +84,8 @@ impl<'a> NewDocumentRow<'a> {
             secondary_owners: Value::from(secondary_owners.clone()).to_string(),
             from_ingestion_api: *from_ingestion_api,
             changed_at: Time(now),
-            content_revision: i64::from(*content_changes),
+            revision,
+            content_revision: if *content_changes { revision } else { 0 },
         }
     }
 }

@@ -7,7 +7,7 @@ use futures::future::join_all;
 use futures::poll;
 use trove_domain::port::{AttributeUpdate, DocumentIndex, DocumentIndexError, WriteOutcome};
 
-use super::{expect_found, found, found_in_any_order, search, update, write};
+use super::{expect_found, found, found_in_any_order, remove, search, update, write};
 use crate::builders::{DocumentBuilder, attributes, document, document_id, query};
 
 /// Nothing to do is done.
@@ -179,19 +179,37 @@ pub async fn remove_is_immediate_and_ignores_absent_documents(index: &dyn Docume
     let dimensions = index.capabilities().dimensions;
     let zebra = |id: &str| document(id).texts(&["zebra", "zebra"]).near(dimensions, 1.0);
     write(index, [zebra("a"), zebra("b"), zebra("ab")]).await;
-    index.remove(&[document_id("a"), document_id("nope"), document_id("a")]).await.unwrap();
+    remove(index, &["a", "nope", "a"]).await;
     expect_found(index, query("zebra"), &["ab", "b"]).await;
-    index.remove(&[document_id("a")]).await.unwrap();
-    index.remove(&[document_id("b"), document_id("ab")]).await.unwrap();
+    remove(index, &["a"]).await;
+    remove(index, &["b", "ab"]).await;
     expect_found(index, query("zebra"), &[]).await;
     assert_eq!(index.statistics().await.unwrap().chunks, 0);
+}
+
+/// Whoever removes it does not know that it has come back.
+pub async fn a_late_removal_leaves_a_later_revision(index: &dyn DocumentIndex) {
+    let dimensions = index.capabilities().dimensions;
+    let zebra = |revision| document("a").revision(revision).text("zebra").near(dimensions, 0.0);
+    write(index, [zebra(7)]).await;
+    index.remove(&[(document_id("a"), 6)]).await.unwrap();
+    expect_found(index, query("zebra"), &["a"]).await;
+    // Also when both are under way.
+    let early = [(document_id("a"), 8)];
+    let (replaced, removed) =
+        futures::join!(index.replace(vec![zebra(9).build()]), index.remove(&early),);
+    assert_eq!(replaced.unwrap(), [WriteOutcome::Written]);
+    removed.unwrap();
+    expect_found(index, query("zebra"), &["a"]).await;
+    index.remove(&[(document_id("a"), 9)]).await.unwrap();
+    expect_found(index, query("zebra"), &[]).await;
 }
 
 /// Removal forgets the revision.
 pub async fn a_removed_document_can_come_back_with_any_revision(index: &dyn DocumentIndex) {
     let dimensions = index.capabilities().dimensions;
     write(index, [document("a").revision(7).text("zebra").near(dimensions, 0.0)]).await;
-    index.remove(&[document_id("a")]).await.unwrap();
+    index.remove(&[(document_id("a"), 8)]).await.unwrap();
     write(index, [document("a").revision(1).text("zebra").near(dimensions, 0.0)]).await;
     expect_found(index, query("zebra"), &["a"]).await;
     assert_eq!(index.statistics().await.unwrap().chunks, 1);
@@ -254,7 +272,7 @@ pub async fn mixed_concurrent_writes_of_one_document_leave_one_version(index: &d
     let dimensions = index.capabilities().dimensions;
     for round in 0..5 {
         let whole = document("a").texts(&["zebra", "zebra"]).near(dimensions, 1.0);
-        let id = [document_id("a")];
+        let id = [(document_id("a"), 1)];
         let replace = |set| index.replace(vec![whole.clone().sets(&[set]).build()]);
         let update = |set| index.update_attributes(vec![document("a").sets(&[set]).into_update()]);
         let (first, second, third, fourth, fifth) = futures::join!(
@@ -368,7 +386,7 @@ pub async fn statistics_count_documents_and_chunks(index: &dyn DocumentIndex) {
     write(index, [document("a").texts(&["1", "2"])]).await;
     update(index, document("b").sets(&[1])).await;
     assert_eq!(count().await, (2, 3));
-    index.remove(&[document_id("a")]).await.unwrap();
+    remove(index, &["a"]).await;
     assert_eq!(count().await, (1, 1));
 }
 

@@ -118,7 +118,7 @@ pub async fn thousands_of_marks_are_one_step(stores: &Stores) {
     stores.documents.mark_indexed(pair, &marks, at(1)).await.unwrap();
     assert!(stores.dirty().await.is_empty());
     assert_eq!(listed(stores, pair).await, ids);
-    assert_eq!(hash(stores, "document 4999").await.as_deref(), Some("document 4999 at 1"));
+    assert!(hash(stores, "document 4999").await.unwrap().starts_with("document 4999 at "));
 }
 
 /// Until something changes again.
