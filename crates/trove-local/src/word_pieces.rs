@@ -56,17 +56,21 @@ impl WordPieces {
 }
 
 impl Tokenizer for WordPieces {
-    /// Most characters of scripts that decompose (Hangul) are several pieces each. These share one
-    /// span, so that [`count`](Tokenizer::count) may exceed the number of spans.
     fn spans(&self, text: &str) -> Vec<Range<usize>> {
         let Ok(encoding) = self.pieces.encode(text, false) else { return Vec::new() };
+        let mut spans: Vec<Range<usize>> = Vec::with_capacity(encoding.len());
         let mut end = 0;
-        let mut spans = Vec::with_capacity(encoding.len());
         for (from, to) in encoding.get_offsets() {
             let from = (*from).max(end);
             if from < *to {
                 spans.push(from..*to);
                 end = *to;
+            } else {
+                // Another piece of the character before, as of most in scripts that decompose
+                // (Hangul): the last piece covers it.
+                let last = spans.pop().unwrap_or(end..end);
+                spans.push(last.start..last.start);
+                spans.push(last);
             }
         }
         spans

@@ -44,7 +44,9 @@ pub trait EmbeddingModel: Send + Sync + 'static {
 ///
 /// # Contract
 ///
-/// * Spans are byte ranges on character boundaries of `text`, in order, without overlap, none empty.
+/// * Spans are byte ranges on character boundaries of `text`, one for each token, in order and
+///   without overlap. A character that is several tokens is covered by the last of them; the
+///   others are empty and stand where it begins.
 /// * Nothing is truncated and special tokens are not counted.
 /// * Cost is linear in the text, and any text is accepted.
 pub trait Tokenizer: Send + Sync {

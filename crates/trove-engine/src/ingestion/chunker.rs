@@ -295,6 +295,7 @@ fn clean(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::ops::Range;
 
     use proptest::prelude::*;
     use trove_domain::document::{Document, Section};
@@ -393,6 +394,16 @@ mod tests {
         assert_eq!(chunks[0].link.as_deref(), Some("l"));
     }
 
+    /// Three tokens for each character, as for syllables that are cut into their letters.
+    struct LetterTokenizer;
+
+    impl Tokenizer for LetterTokenizer {
+        fn spans(&self, text: &str) -> Vec<Range<usize>> {
+            let characters = text.char_indices().filter(|(_, c)| !c.is_whitespace());
+            characters.flat_map(|(at, c)| [at..at, at..at, at..at + c.len_utf8()]).collect()
+        }
+    }
+
     proptest! {
         #[test]
         fn nothing_is_lost_and_no_chunk_is_too_long(
@@ -403,7 +414,8 @@ mod tests {
             let sections: Vec<_> = sections.iter().map(|s| (s.as_str(), None)).collect();
             let document = document(Some(&title), &sections);
             let limits = ChunkLimits::for_window(window);
-            let tokenizers: [&dyn Tokenizer; 2] = [&WhitespaceTokenizer, &WordTokenizer];
+            let tokenizers: [&dyn Tokenizer; 3] =
+                [&WhitespaceTokenizer, &WordTokenizer, &LetterTokenizer];
             for tokenizer in tokenizers {
                 let chunks = chunk(&document, tokenizer, limits);
                 let squeeze = |text: &str| text.split_whitespace().collect::<String>();
