@@ -6,6 +6,7 @@ mod child;
 mod cli;
 mod config;
 mod durability;
+mod embedding;
 mod eval;
 mod http;
 mod index_command;

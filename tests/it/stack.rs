@@ -32,19 +32,11 @@ impl Stack {
         let store = Arc::new(Store::open_sqlite(sqlite, Arc::clone(&ids)).await.unwrap());
         let index_config = EmbeddedIndexConfig::with_dimensions(Some(DIMENSIONS));
         let index = EmbeddedDocumentIndex::open(&directory.path().join("index"), index_config);
+        let embedder = Arc::new(HashingEmbedder::new(DIMENSIONS));
         let backends = Backends {
-            index: Arc::new(index.unwrap()),
-            embedding_model: Some(Arc::new(HashingEmbedder::new(DIMENSIONS))),
-            documents: Arc::<Store>::clone(&store),
-            cc_pairs: Arc::<Store>::clone(&store),
-            document_sets: Arc::<Store>::clone(&store),
-            users: Arc::<Store>::clone(&store),
-            groups: Arc::<Store>::clone(&store),
-            api_keys: Arc::<Store>::clone(&store),
-            access: Arc::<Store>::clone(&store),
-            jobs: store,
             clock: Arc::<FakeClock>::clone(&clock),
             ids,
+            ..Backends::new(&store, Arc::new(index.unwrap()), Some(embedder))
         };
         let engine = Engine::new(change(backends), config);
         Self { engine, clock, _directory: directory }

@@ -11,7 +11,7 @@ use anyhow::Context;
 use tokio::task::spawn_blocking;
 use trove_domain::port::DocumentIndex;
 use trove_embedded::{EmbeddedDocumentIndex, EmbeddedIndexConfig};
-use trove_engine::{Backends, Engine, EngineConfig, IngestionLimits, SystemClock, SystemIds};
+use trove_engine::{Backends, Engine, EngineConfig, IngestionLimits};
 use trove_http::{HttpConfig, ReadinessProbe};
 use trove_store::Store;
 
@@ -84,20 +84,7 @@ fn engine(
     index: Arc<dyn DocumentIndex>,
     model: &Model,
 ) -> Engine {
-    let backends = Backends {
-        index,
-        embedding_model: model.port(),
-        documents: Arc::<Store>::clone(store),
-        cc_pairs: Arc::<Store>::clone(store),
-        document_sets: Arc::<Store>::clone(store),
-        users: Arc::<Store>::clone(store),
-        groups: Arc::<Store>::clone(store),
-        api_keys: Arc::<Store>::clone(store),
-        access: Arc::<Store>::clone(store),
-        jobs: Arc::<Store>::clone(store),
-        clock: Arc::new(SystemClock),
-        ids: Arc::new(SystemIds),
-    };
+    let backends = Backends::new(store, index, model.port());
     let engine_config = EngineConfig {
         hybrid_alpha: config.retrieval.hybrid_alpha,
         vector_db: !config.retrieval.disable_vector_db,

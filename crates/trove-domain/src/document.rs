@@ -129,6 +129,29 @@ pub struct Document {
 }
 
 impl Document {
+    /// A document of which nothing is known but this.
+    #[must_use]
+    pub fn new(
+        id: DocumentId,
+        source: DocumentSource,
+        semantic_identifier: impl Into<String>,
+        sections: Vec<Section>,
+    ) -> Self {
+        Self {
+            id,
+            sections,
+            source,
+            semantic_identifier: semantic_identifier.into(),
+            title: None,
+            metadata: Metadata::new(),
+            updated_at: None,
+            created_at: None,
+            primary_owners: Vec::new(),
+            secondary_owners: Vec::new(),
+            from_ingestion_api: false,
+        }
+    }
+
     /// The title that is searched and embedded: one line, `None` when there is none.
     #[must_use]
     pub fn searchable_title(&self) -> Option<String> {

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use crate::system::{SystemClock, SystemIds};
 use trove_domain::port::{
     AccessFilter, ApiKeyStore, CcPairStore, Clock, DocumentIndex, DocumentSetStore, DocumentStore,
     EmbeddingModel, GroupStore, IdGenerator, JobQueue, UserStore,
@@ -33,4 +34,40 @@ pub struct Backends {
     pub clock: Arc<dyn Clock>,
     /// Identifiers and secrets.
     pub ids: Arc<dyn IdGenerator>,
+}
+
+impl Backends {
+    /// One store for everything relational, an index, a model, and the clock and the randomness of
+    /// this machine.
+    #[must_use]
+    pub fn new<S>(
+        store: &Arc<S>,
+        index: Arc<dyn DocumentIndex>,
+        embedding_model: Option<Arc<dyn EmbeddingModel>>,
+    ) -> Self
+    where
+        S: AccessFilter
+            + ApiKeyStore
+            + CcPairStore
+            + DocumentSetStore
+            + DocumentStore
+            + GroupStore
+            + JobQueue
+            + UserStore,
+    {
+        Self {
+            index,
+            embedding_model,
+            documents: Arc::<S>::clone(store),
+            cc_pairs: Arc::<S>::clone(store),
+            document_sets: Arc::<S>::clone(store),
+            users: Arc::<S>::clone(store),
+            groups: Arc::<S>::clone(store),
+            api_keys: Arc::<S>::clone(store),
+            access: Arc::<S>::clone(store),
+            jobs: Arc::<S>::clone(store),
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(SystemIds),
+        }
+    }
 }

@@ -3,6 +3,8 @@
 //! [`Engine`] is the whole of it: [`Engine::search`] finds passages, [`Engine::ingest`] takes
 //! documents, [`Engine::authenticate`] tells who holds a key. It is made of [`Backends`], a plain
 //! struct of `Arc<dyn Port>`, and an [`EngineConfig`].
+//!
+//! `cargo run -p trove --example embed_engine` is a program that embeds it; its source shows how.
 
 mod authentication;
 mod backends;

@@ -26,6 +26,21 @@ pub struct SearchRequest {
     pub created_at: TimeRange,
 }
 
+impl SearchRequest {
+    /// A search in everything that the caller may read.
+    #[must_use]
+    pub fn new(query: QueryText) -> Self {
+        Self {
+            query,
+            sources: Vec::new(),
+            document_sets: Vec::new(),
+            tags: Vec::new(),
+            updated_at: TimeRange::default(),
+            created_at: TimeRange::default(),
+        }
+    }
+}
+
 /// A passage that answers a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchResult {
