@@ -18,7 +18,7 @@ pub struct EmbeddedIndexConfig {
     /// Fewest candidates that each half of a hybrid search contributes.
     pub candidates_min: usize,
     /// Most candidates that each half contributes, or the limit of the query if that is more.
-    /// Between the two it is four times the limit.
+    /// Between the two it is twice the limit.
     pub candidates_max: usize,
     /// How long no write arrives before buffers are released and background work is finished.
     pub idle_after: Duration,
@@ -50,6 +50,6 @@ impl EmbeddedIndexConfig {
     /// Candidates of one half for a query that wants `limit` hits.
     pub(crate) fn candidates_for(&self, limit: usize) -> usize {
         let fewest = self.candidates_min;
-        limit.saturating_mul(4).clamp(fewest, self.candidates_max.max(fewest)).max(limit)
+        limit.saturating_mul(2).clamp(fewest, self.candidates_max.max(fewest)).max(limit)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use tantivy::DocAddress;
+use tantivy::schema::TantivyDocument;
 use trove_domain::chunk::ChunkId;
 use trove_domain::document::DocumentAttributes;
 use trove_domain::fusion::{convex_fusion, sort_best_first};
@@ -111,7 +112,7 @@ impl Search {
         let mut chosen = Vec::with_capacity(equal.len());
         for (key, score) in equal {
             let Some(address) = snapshot.locate(*key) else { continue };
-            let Some(head) = heads.of(address)? else { continue };
+            let Some((head, entry)) = heads.of(address)? else { continue };
             // The filter was applied before ranking. This is the second lock on the door, and it
             // is exact where the terms of the filter are not: overlong tags, fractions of a
             // microsecond.
@@ -122,7 +123,7 @@ impl Search {
             {
                 continue;
             }
-            chosen.push((head, snapshot.ordinal(address), address, *score));
+            chosen.push((head, snapshot.ordinal(address), address, entry, *score));
         }
         chosen.sort_unstable_by(|(head_a, ordinal_a, ..), (head_b, ordinal_b, ..)| {
             head_a.id.cmp(&head_b.id).then(ordinal_a.cmp(ordinal_b))
@@ -130,8 +131,11 @@ impl Search {
         chosen
             .into_iter()
             .take(self.query.limit)
-            .map(|(head, ordinal, address, score)| {
-                let entry = snapshot.entry(address).map_err(backend("index.search.fetch"))?;
+            .map(|(head, ordinal, address, entry, score)| {
+                let entry = match entry {
+                    Some(entry) => entry,
+                    None => snapshot.entry(address).map_err(backend("index.search.fetch"))?,
+                };
                 let chunk = read_chunk(&snapshot.fields, &entry, ordinal, false);
                 Ok(ScoredChunk {
                     chunk: IndexedChunk {
@@ -163,16 +167,21 @@ struct SharedHead {
 }
 
 impl Heads<'_> {
-    fn of(&mut self, chunk: DocAddress) -> Result<Option<Arc<SharedHead>>, DocumentIndexError> {
+    /// The head of the document that `chunk` belongs to; with the entry of the chunk when it had
+    /// to be read for that.
+    fn of(
+        &mut self,
+        chunk: DocAddress,
+    ) -> Result<Option<(Arc<SharedHead>, Option<TantivyDocument>)>, DocumentIndexError> {
         let Some(address) = self.snapshot.head_of(chunk) else { return Ok(None) };
         if let Some(head) = self.known.get(&address) {
-            return Ok(Some(Arc::clone(head)));
+            return Ok(Some((Arc::clone(head), None)));
         }
         let entry = self.snapshot.entry(address).map_err(backend("index.search.fetch"))?;
         let Head { id, revision: _, title, attributes } =
             read_head(&self.snapshot.fields, &entry).map_err(backend("index.search.fetch"))?;
         let head = Arc::new(SharedHead { id, title, attributes: Arc::new(attributes) });
         self.known.insert(address, Arc::clone(&head));
-        Ok(Some(head))
+        Ok(Some((head, (address == chunk).then_some(entry))))
     }
 }

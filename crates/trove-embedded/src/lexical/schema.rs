@@ -90,7 +90,9 @@ pub(crate) fn open_or_create(path: &Path) -> Result<(Index, Fields), IndexDirect
     let open = || -> Result<Index, TantivyError> {
         let directory = MmapDirectory::open(path)?;
         let settings = IndexSettings {
-            docstore_compression: Compressor::Lz4,
+            // Decompressing was a sixth of the time of a search, and most of what is stored are
+            // vectors, which do not become smaller.
+            docstore_compression: Compressor::None,
             docstore_blocksize: STORE_BLOCK_BYTES,
             // One thread less; compression is a small part of indexing.
             docstore_compress_dedicated_thread: false,
