@@ -6,6 +6,10 @@ LISTEN ?= 127.0.0.1:8080
 # cargo-nextest runs tests in parallel and is used where it is installed.
 NEXTEST := $(shell cargo nextest --version >/dev/null 2>&1 && echo yes)
 TEST = $(if $(NEXTEST),cargo nextest run,cargo test)
+# Everything is built together, so that no dependency is built twice with other features.
+BUILD_TESTS = $(TEST) --workspace --no-run
+DEBUG = $(or $(CARGO_TARGET_DIR),target)/debug
+RELEASE = $(or $(CARGO_TARGET_DIR),target)/release
 
 export TROVE_MODEL_DIR = $(MODEL_DIR)
 
@@ -17,21 +21,22 @@ help: ## list the verbs
 
 run: ## build, index this project's documents, start the service
 	cargo build --release --package trove
-	-target/release/trove model pull
-	target/release/trove index --data-dir $(DATA_DIR) README.md CONTRIBUTING.md CHANGELOG.md docs
+	-$(RELEASE)/trove model pull
+	$(RELEASE)/trove index --data-dir $(DATA_DIR) README.md CONTRIBUTING.md CHANGELOG.md docs
 	@printf '%s\n' '' 'When it is ready, search it from another terminal:' '' \
 	  "  curl http://$(LISTEN)/api/search -H \"Authorization: Bearer \$$(cat $(DATA_DIR)/admin-key)\" -H 'Content-Type: application/json' -d '{\"query\": \"what happens when the process is killed?\"}'" ''
-	exec target/release/trove serve --data-dir $(DATA_DIR) --listen $(LISTEN)
+	exec $(RELEASE)/trove serve --data-dir $(DATA_DIR) --listen $(LISTEN)
 
 model: ## fetch the embedding model (once)
-	cargo run --quiet --package trove -- model pull
+	$(BUILD_TESTS)
+	$(DEBUG)/trove model pull
 
 test: model ## run every test that needs no service
 	$(TEST) --workspace
 	cargo test --workspace --doc
 
 test-services: model ## run the tests that need PostgreSQL, on a throw-away cluster
-	cargo run --quiet --package trove-testkit --bin with-postgres -- $(TEST) --workspace postgres
+	$(DEBUG)/with-postgres $(TEST) --workspace postgres
 
 check: ## formatting and lints
 	cargo fmt --all --check
@@ -41,7 +46,9 @@ fix: ## format, and apply what clippy can mend
 	cargo clippy --workspace --all-targets --fix --allow-dirty --allow-staged
 	cargo fmt --all
 
-bench: model ## measure speed and memory, against the limits in docs/performance.md
+bench: ## measure speed and memory, against the limits in docs/performance.md
+	cargo build --release --package trove
+	$(RELEASE)/trove model pull
 	cargo bench --package trove-local --package trove-embedded
 	cargo run --release --package trove --example bench_service
 

@@ -40,6 +40,9 @@ impl Default for EmbeddedIndexConfig {
     }
 }
 
+/// Entries that are ranked beyond the limit, so that equal scores at the end are ordered by id.
+const TIES: usize = 50;
+
 impl EmbeddedIndexConfig {
     /// The defaults for vectors of `dimensions`, or for no vectors.
     #[must_use]
@@ -47,7 +50,12 @@ impl EmbeddedIndexConfig {
         Self { dimensions, ..Self::default() }
     }
 
-    /// Candidates of one half for a query that wants `limit` hits.
+    /// Candidates of a search by one half alone for a query that wants `limit` hits.
+    pub(crate) fn candidates_alone(limit: usize) -> usize {
+        limit.saturating_add(TIES)
+    }
+
+    /// Candidates of each half for a hybrid query that wants `limit` hits.
     pub(crate) fn candidates_for(&self, limit: usize) -> usize {
         let fewest = self.candidates_min;
         limit.saturating_mul(2).clamp(fewest, self.candidates_max.max(fewest)).max(limit)

@@ -266,21 +266,24 @@ impl DocumentIndex for EmbeddedDocumentIndex {
         }
         // More at once would only take turns on the cores, with a thread each.
         let _permit = self.searches.acquire().await.map_err(closed("index.search"))?;
+        let by_vector = query.vector.is_some() && !query.alpha.is_lexical();
+        let dense = self.dense.as_ref().filter(|_| by_vector);
         let search = Arc::new(Search {
             snapshot: self.published.current(),
             filter: Arc::new(TermFilter::of(query)),
-            candidates: self.config.candidates_for(query.limit),
+            candidates: if dense.is_none() || query.alpha.is_dense() {
+                EmbeddedIndexConfig::candidates_alone(query.limit)
+            } else {
+                self.config.candidates_for(query.limit)
+            },
             query: query.clone(),
         });
-        let dense = match &self.dense {
-            Some(dense) if query.vector.is_some() && !query.alpha.is_lexical() => {
-                let (search, dense) = (Arc::clone(&search), Arc::clone(dense));
-                Some(spawn_blocking(move || {
-                    search.rank_by_vector(&dense, search.query.vector.as_deref().unwrap_or(&[]))
-                }))
-            }
-            _ => None,
-        };
+        let dense = dense.map(|dense| {
+            let (search, dense) = (Arc::clone(&search), Arc::clone(dense));
+            spawn_blocking(move || {
+                search.rank_by_vector(&dense, search.query.vector.as_deref().unwrap_or(&[]))
+            })
+        });
         let Some(dense) = dense else {
             return blocking("index.search", move || search.fetch(search.rank_by_words()?)).await;
         };

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use tantivy::DocAddress;
-use tantivy::schema::TantivyDocument;
 use trove_domain::chunk::ChunkId;
 use trove_domain::document::DocumentAttributes;
 use trove_domain::fusion::{convex_fusion, sort_best_first};
@@ -14,7 +13,7 @@ use trove_domain::query::IndexQuery;
 
 use crate::dense::Dense;
 use crate::error::backend;
-use crate::lexical::record::{Head, read_chunk, read_head};
+use crate::lexical::record::{Head, StoredEntry, read_chunk, read_head};
 use crate::lexical::scoring;
 use crate::snapshot::Snapshot;
 use crate::tokens::TermFilter;
@@ -136,7 +135,7 @@ impl Search {
                     Some(entry) => entry,
                     None => snapshot.entry(address).map_err(backend("index.search.fetch"))?,
                 };
-                let chunk = read_chunk(&snapshot.fields, &entry, ordinal, false);
+                let chunk = read_chunk(&snapshot.fields, entry, ordinal, false);
                 Ok(ScoredChunk {
                     chunk: IndexedChunk {
                         id: ChunkId { document: head.id.clone(), ordinal },
@@ -159,6 +158,9 @@ struct Heads<'a> {
     known: HashMap<DocAddress, Arc<SharedHead>>,
 }
 
+/// A head, and an entry that was read on the way.
+type WithEntry = (Arc<SharedHead>, Option<StoredEntry>);
+
 /// A [`Head`] whose attributes the hits share.
 struct SharedHead {
     id: trove_domain::id::DocumentId,
@@ -169,10 +171,7 @@ struct SharedHead {
 impl Heads<'_> {
     /// The head of the document that `chunk` belongs to; with the entry of the chunk when it had
     /// to be read for that.
-    fn of(
-        &mut self,
-        chunk: DocAddress,
-    ) -> Result<Option<(Arc<SharedHead>, Option<TantivyDocument>)>, DocumentIndexError> {
+    fn of(&mut self, chunk: DocAddress) -> Result<Option<WithEntry>, DocumentIndexError> {
         let Some(address) = self.snapshot.head_of(chunk) else { return Ok(None) };
         if let Some(head) = self.known.get(&address) {
             return Ok(Some((Arc::clone(head), None)));

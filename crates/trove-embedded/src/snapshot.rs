@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tantivy::columnar::Column;
 use tantivy::index::SegmentId;
-use tantivy::schema::{IndexRecordOption, TantivyDocument};
+use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocId, DocSet, Searcher, SegmentReader, TERMINATED, Term};
 use trove_domain::id::DocumentId;
 
 use crate::lexical::allowed::{EntrySet, allowed_entries};
+use crate::lexical::record::StoredEntry;
 use crate::lexical::schema::{Fields, KEY, ORDINAL, REVISION};
 use crate::tokens::TermFilter;
 
@@ -181,7 +182,7 @@ impl Snapshot {
     }
 
     /// The stored fields at `address`.
-    pub(crate) fn entry(&self, address: DocAddress) -> tantivy::Result<TantivyDocument> {
+    pub(crate) fn entry(&self, address: DocAddress) -> tantivy::Result<StoredEntry> {
         self.searcher.doc(address)
     }
 

@@ -12,11 +12,14 @@ const CHUNK_WORDS: usize = 140;
 /// Chunks of a document.
 const DOCUMENT_CHUNKS: usize = 10;
 const VOCABULARY: usize = 50_000;
+/// The first ranks of natural language are function words, which neither are indexed nor asked for.
+const FUNCTION_WORDS: u32 = 25;
 const SEED: u64 = 7;
 
 /// A source of sections, each of which becomes a chunk.
 pub(crate) enum Corpus {
-    /// Words that occur as often as in natural language: the n-th with a frequency of 1/n.
+    /// Words that occur as often as in natural language: the n-th with a frequency of 1/n, without
+    /// the first ones.
     MadeUp {
         /// Running sums of the frequencies.
         cumulative: Vec<f64>,
@@ -30,7 +33,7 @@ impl Corpus {
         let mut sum = 0.0;
         let cumulative = (1..=u32::try_from(VOCABULARY).unwrap_or(u32::MAX))
             .map(|rank| {
-                sum += 1.0 / f64::from(rank);
+                sum += 1.0 / f64::from(rank + FUNCTION_WORDS);
                 sum
             })
             .collect();

@@ -16,7 +16,7 @@ use trove_domain::source::DocumentSource;
 use trove_embedded::{EmbeddedDocumentIndex, EmbeddedIndexConfig};
 use trove_engine::administration::FIRST_ADMIN_EMAIL;
 use trove_engine::ingestion::IngestOutcome;
-use trove_engine::{Backends, Engine, EngineConfig, SystemClock, SystemIds};
+use trove_engine::{Backends, Engine, EngineConfig, SystemIds};
 use trove_store::{SqliteConfig, Store};
 
 use crate::corpus::Corpus;
@@ -37,7 +37,7 @@ pub(crate) struct Dataset {
 /// Builds the directory.
 pub(crate) async fn build(corpus: &Corpus, dir: &Path, chunks: usize) -> anyhow::Result<Dataset> {
     std::fs::create_dir_all(dir)?;
-    let (engine, store) = open(dir, Some(DIMENSIONS)).await?;
+    let (engine, store, index) = open(dir).await?;
     let key = engine.bootstrap_admin().await?.context("the directory is not new")?;
     join_groups(&engine).await?;
     let numbers: Vec<usize> = (0..Corpus::documents_for(chunks)).collect();
@@ -50,8 +50,10 @@ pub(crate) async fn build(corpus: &Corpus, dir: &Path, chunks: usize) -> anyhow:
             }
         }
     }
-    engine.backends().index.flush().await?;
-    let statistics = engine.backends().index.statistics().await?;
+    // What the service would do in the background, so that it does not while it is measured.
+    index.optimize().await?;
+    index.flush().await?;
+    let statistics = index.statistics().await?;
     store.close().await;
     Ok(Dataset { chunks: usize::try_from(statistics.chunks)?, key })
 }
@@ -62,26 +64,21 @@ pub(crate) async fn chunks(dir: &Path) -> anyhow::Result<usize> {
     Ok(usize::try_from(index.statistics().await?.chunks)?)
 }
 
-async fn open(dir: &Path, dimensions: Option<usize>) -> anyhow::Result<(Engine, Arc<Store>)> {
+async fn open(dir: &Path) -> anyhow::Result<(Engine, Arc<Store>, Arc<EmbeddedDocumentIndex>)> {
     let sqlite = SqliteConfig::new(dir.join("trove.db"));
     let store = Arc::new(Store::open_sqlite(sqlite, Arc::new(SystemIds)).await?);
-    let config = EmbeddedIndexConfig::with_dimensions(dimensions);
-    let index = EmbeddedDocumentIndex::open(&dir.join("index"), config)?;
-    let backends = Backends {
-        index: Arc::new(index),
-        embedding_model: Some(Arc::new(WordSums::new())),
-        documents: Arc::<Store>::clone(&store),
-        cc_pairs: Arc::<Store>::clone(&store),
-        document_sets: Arc::<Store>::clone(&store),
-        users: Arc::<Store>::clone(&store),
-        groups: Arc::<Store>::clone(&store),
-        api_keys: Arc::<Store>::clone(&store),
-        access: Arc::<Store>::clone(&store),
-        jobs: Arc::<Store>::clone(&store),
-        clock: Arc::new(SystemClock),
-        ids: Arc::new(SystemIds),
+    let config = EmbeddedIndexConfig {
+        // All at once, at the end.
+        optimize_after: usize::MAX,
+        ..EmbeddedIndexConfig::with_dimensions(Some(DIMENSIONS))
     };
-    Ok((Engine::new(backends, EngineConfig::default()), store))
+    let index = Arc::new(EmbeddedDocumentIndex::open(&dir.join("index"), config)?);
+    let backends = Backends::new(
+        &store,
+        Arc::<EmbeddedDocumentIndex>::clone(&index),
+        Some(Arc::new(WordSums::new())),
+    );
+    Ok((Engine::new(backends, EngineConfig::default()), store, index))
 }
 
 async fn join_groups(engine: &Engine) -> anyhow::Result<()> {

@@ -162,7 +162,8 @@ impl Bench {
             "ms",
             Bar::None,
         );
-        let mut embedding = self.embedding_times(&arguments.model_dir, &queries)?;
+        let mut embedding =
+            tokio::task::block_in_place(|| embedding_times(&arguments.model_dir, &queries))?;
         table.add(
             "  of which embedding the query, p50",
             milli(percentile(&mut embedding, 50)),
@@ -198,20 +199,20 @@ impl Bench {
         );
         service.stop().await
     }
+}
 
-    /// The embedding of queries by itself, while nothing else runs.
-    fn embedding_times(&self, dir: &Path, queries: &[String]) -> anyhow::Result<Vec<Duration>> {
-        let model = MiniLm::load(dir, MiniLmOptions::for_this_machine())?;
-        let time = |query: &String| {
-            let began = Instant::now();
-            let _ = model.embed_query(query);
-            began.elapsed()
-        };
-        for query in queries.iter().take(20) {
-            let _ = time(query);
-        }
-        Ok(queries.iter().take(SINGLE_QUERIES).map(time).collect())
+/// The embedding of queries by itself, while nothing else runs.
+fn embedding_times(dir: &Path, queries: &[String]) -> anyhow::Result<Vec<Duration>> {
+    let model = MiniLm::load(dir, MiniLmOptions::for_this_machine())?;
+    let time = |query: &String| {
+        let began = Instant::now();
+        let _ = model.embed_query(query);
+        began.elapsed()
+    };
+    for query in queries.iter().take(20) {
+        let _ = time(query);
     }
+    Ok(queries.iter().take(SINGLE_QUERIES).map(time).collect())
 }
 
 /// When a load ends.

@@ -102,7 +102,7 @@ impl<'a> PointReader<'a> {
         let snapshot = self.snapshot;
         let entry = snapshot.entry(address)?;
         let ordinal = snapshot.ordinal(address);
-        let Some(vector) = read_chunk(&snapshot.fields, &entry, ordinal, true)
+        let Some(vector) = read_chunk(&snapshot.fields, entry, ordinal, true)
             .vector
             .filter(|vector| vector.len() == self.dimensions)
         else {

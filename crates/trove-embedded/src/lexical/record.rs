@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use tantivy::schema::{TantivyDocument, Value};
+use tantivy::TantivyDocument;
+use tantivy::schema::Field;
+use tantivy::schema::document::{DeserializeError, DocumentDeserialize, DocumentDeserializer};
 use trove_domain::access::{AclTag, DocumentAccess};
 use trove_domain::chunk::Chunk;
 use trove_domain::document::{DocumentAttributes, MetadataValue};
@@ -207,14 +209,38 @@ impl<'a> RecordWriter<'a> {
     }
 }
 
+/// The stored fields of an entry, which are all text, each at most once. Read straight from the
+/// store: tantivy's own document copies every value twice.
+#[derive(Debug)]
+pub(crate) struct StoredEntry(Vec<(Field, String)>);
+
+impl DocumentDeserialize for StoredEntry {
+    fn deserialize<'de, D: DocumentDeserializer<'de>>(
+        mut deserializer: D,
+    ) -> Result<Self, DeserializeError> {
+        let mut values = Vec::with_capacity(deserializer.size_hint());
+        while let Some(value) = deserializer.next_field()? {
+            values.push(value);
+        }
+        Ok(Self(values))
+    }
+}
+
+impl StoredEntry {
+    fn get(&self, field: Field) -> Option<&str> {
+        self.0.iter().find(|(name, _)| *name == field).map(|(_, value)| value.as_str())
+    }
+
+    fn take(&mut self, field: Field) -> Option<String> {
+        let (_, value) = self.0.iter_mut().find(|(name, _)| *name == field)?;
+        Some(std::mem::take(value))
+    }
+}
+
 /// The shared part of a document from its first entry.
-pub(crate) fn read_head(
-    fields: &Fields,
-    entry: &TantivyDocument,
-) -> Result<Head, UnreadableRecord> {
+pub(crate) fn read_head(fields: &Fields, entry: &StoredEntry) -> Result<Head, UnreadableRecord> {
     let text = entry
-        .get_first(fields.head)
-        .and_then(|value| value.as_str())
+        .get(fields.head)
         .ok_or_else(|| UnreadableRecord::new("document head", &"it is absent"))?;
     serde_json::from_str::<StoredHead>(text)
         .map_err(|error| UnreadableRecord::new("document head", &error))?
@@ -224,19 +250,16 @@ pub(crate) fn read_head(
 /// A chunk from its entry; `ordinal` is known from elsewhere.
 pub(crate) fn read_chunk(
     fields: &Fields,
-    entry: &TantivyDocument,
+    mut entry: StoredEntry,
     ordinal: u32,
     with_vector: bool,
 ) -> Chunk {
-    let text = |field| entry.get_first(field).and_then(|value| value.as_str()).map(str::to_owned);
-    let vector = with_vector
-        .then(|| entry.get_first(fields.vector).and_then(|value| value.as_str()).map(from_text))
-        .flatten();
+    let vector = with_vector.then(|| entry.get(fields.vector).map(from_text)).flatten();
     Chunk {
         ordinal,
-        text: text(fields.text).unwrap_or_default(),
-        blurb: text(fields.blurb).unwrap_or_default(),
-        link: text(fields.link),
+        text: entry.take(fields.text).unwrap_or_default(),
+        blurb: entry.take(fields.blurb).unwrap_or_default(),
+        link: entry.take(fields.link),
         vector,
     }
 }

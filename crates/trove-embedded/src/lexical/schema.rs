@@ -19,9 +19,9 @@ pub(crate) const REVISION: &str = "revision";
 pub(crate) const UPDATED_AT: &str = "updated_at";
 pub(crate) const CREATED_AT: &str = "created_at";
 
-/// Bytes of stored fields that are compressed together. A hit costs the decompression of a block,
-/// so blocks hold a few chunks only.
-const STORE_BLOCK_BYTES: usize = 4096;
+/// Bytes of stored fields that are read together. Hits are rarely neighbours, so a block holds
+/// little more than one chunk.
+const STORE_BLOCK_BYTES: usize = 1024;
 
 /// One entry is one chunk; the first chunk of a document also holds what its chunks share.
 #[derive(Clone, Copy, Debug)]

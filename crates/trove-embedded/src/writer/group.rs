@@ -196,7 +196,7 @@ impl Writer {
             if ordinal == 0 {
                 title = read_head(&self.fields, &entry).map_err(backend("index.read"))?.title;
             }
-            chunks.push(read_chunk(&self.fields, &entry, ordinal, true));
+            chunks.push(read_chunk(&self.fields, entry, ordinal, true));
         }
         Ok((title, chunks))
     }
