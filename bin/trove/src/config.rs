@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use database::{DatabaseSection, DatabaseUrl};
-pub use embedding::EmbeddingSection;
+pub use embedding::{EmbeddingPrecision, EmbeddingSection};
 pub use http::HttpSection;
 pub use index::IndexSection;
 pub use ingestion::IngestionSection;

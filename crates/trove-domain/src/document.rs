@@ -47,6 +47,15 @@ pub fn tags(metadata: &Metadata) -> impl Iterator<Item = Tag> {
     })
 }
 
+/// Key of metadata that is for filters only.
+const NOT_SEARCHED: &str = "ignore_for_qa";
+
+/// The values of a document's metadata whose words a search matches.
+pub fn keywords(metadata: &Metadata) -> impl Iterator<Item = &str> {
+    let searched = metadata.iter().filter(|(key, _)| *key != NOT_SEARCHED);
+    searched.flat_map(|(_, value)| value.values())
+}
+
 /// A person connected with a document, as much as the source knows of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expert {

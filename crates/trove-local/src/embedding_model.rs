@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use trove_domain::port::{EmbeddingError, EmbeddingModel, EmbeddingModelInfo, Tokenizer};
 
-use crate::encoder::{HIDDEN, WINDOW};
+use crate::encoder::{HIDDEN, Precision, WINDOW};
 use crate::error::GaveUp;
 use crate::mini_lm::MiniLm;
 
@@ -19,7 +19,11 @@ impl LocalEmbeddingModel {
     #[must_use]
     pub fn new(model: MiniLm) -> Self {
         let info = EmbeddingModelInfo {
-            name: "all-MiniLM-L6-v2".to_owned(),
+            // Vectors of one document must not come from both.
+            name: match model.precision() {
+                Precision::F32 => "all-MiniLM-L6-v2".to_owned(),
+                Precision::Int8 => "all-MiniLM-L6-v2-int8".to_owned(),
+            },
             dimensions: HIDDEN,
             window_tokens: WINDOW,
         };

@@ -49,6 +49,7 @@ pub struct MiniLm {
     pieces: Arc<WordPieces>,
     bulk: Bulk,
     query: Query,
+    precision: Precision,
 }
 
 impl MiniLm {
@@ -65,7 +66,13 @@ impl MiniLm {
             .map_err(LoadError::Threads)?;
         let query = Query::start(encoder, Arc::clone(&pieces), priority, options.query_threads)
             .map_err(LoadError::Threads)?;
-        Ok(Self { pieces, bulk, query })
+        Ok(Self { pieces, bulk, query, precision: options.precision })
+    }
+
+    /// How exactly it computes.
+    #[must_use]
+    pub fn precision(&self) -> Precision {
+        self.precision
     }
 
     /// The model's tokenizer.

@@ -108,20 +108,6 @@ fn spans_are_where_the_pieces_are() {
     assert_eq!(pieces.count(""), 0);
 }
 
-#[test]
-fn spans_are_ordered_and_on_characters_in_any_text() {
-    let model = model();
-    for reference in REFERENCES.iter() {
-        let text = &reference.text;
-        let mut end = 0;
-        for span in model.tokenizer().spans(text) {
-            assert!(end <= span.start && span.start < span.end, "{span:?} in {text:?}");
-            assert!(text.get(span.clone()).is_some(), "{span:?} in {text:?}");
-            end = span.end;
-        }
-    }
-}
-
 #[tokio::test]
 async fn the_adapter_answers_passages_and_queries() {
     let model = LocalEmbeddingModel::new(model());

@@ -58,6 +58,7 @@ macro_rules! document_index_contract {
                 a_hit_carries_updated_attributes,
                 case_and_inflection_do_not_matter,
                 words_of_the_title_are_matched,
+                words_of_metadata_are_matched,
                 a_chunk_with_more_of_the_words_is_better,
                 a_query_without_words_finds_nothing_lexically,
                 query_syntax_is_plain_text,

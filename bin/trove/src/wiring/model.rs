@@ -5,9 +5,9 @@ use std::sync::Arc;
 use anyhow::Context;
 use tokio::task::spawn_blocking;
 use trove_domain::port::EmbeddingModel;
-use trove_local::{LoadError, LocalEmbeddingModel, MiniLm, MiniLmOptions};
+use trove_local::{LoadError, LocalEmbeddingModel, MiniLm, MiniLmOptions, Precision};
 
-use crate::config::Config;
+use crate::config::{Config, EmbeddingPrecision};
 
 /// The embedding model of a deployment, or why it has none.
 #[derive(Clone)]
@@ -76,13 +76,17 @@ impl Model {
     }
 }
 
-/// How many threads compute; 0 in the configuration leaves it to the machine.
+/// How many threads compute, and how exactly; 0 threads in the configuration leaves it to the
+/// machine.
 fn options(config: &Config) -> MiniLmOptions {
     let machine = MiniLmOptions::for_this_machine();
     let or = |wanted, automatic| NonZero::new(wanted).unwrap_or(automatic);
     MiniLmOptions {
         bulk_threads: or(config.embedding.bulk_threads, machine.bulk_threads),
         query_threads: or(config.embedding.query_threads, machine.query_threads),
-        ..machine
+        precision: match config.embedding.precision {
+            EmbeddingPrecision::F32 => Precision::F32,
+            EmbeddingPrecision::Int8 => Precision::Int8,
+        },
     }
 }

@@ -9,7 +9,7 @@ use tantivy::schema::Field;
 use tantivy::schema::document::{DeserializeError, DocumentDeserialize, DocumentDeserializer};
 use trove_domain::access::{AclTag, DocumentAccess};
 use trove_domain::chunk::Chunk;
-use trove_domain::document::{DocumentAttributes, MetadataValue};
+use trove_domain::document::{DocumentAttributes, MetadataValue, keywords};
 use trove_domain::id::{DocumentId, DocumentSetId};
 
 use super::schema::Fields;
@@ -158,6 +158,8 @@ pub(crate) struct RecordWriter<'a> {
     head: &'a Head,
     stored_head: String,
     terms: &'a [String],
+    /// What is searched beside title and text.
+    keywords: String,
 }
 
 impl<'a> RecordWriter<'a> {
@@ -167,12 +169,13 @@ impl<'a> RecordWriter<'a> {
         terms: &'a [String],
     ) -> Result<Self, serde_json::Error> {
         let stored_head = serde_json::to_string(&StoredHead::from(head))?;
-        Ok(Self { fields, head, stored_head, terms })
+        let keywords: Vec<&str> = keywords(&head.attributes.metadata).collect();
+        Ok(Self { fields, head, stored_head, terms, keywords: keywords.join("\n") })
     }
 
     /// The entry of one chunk.
     pub(crate) fn entry(&self, key: u64, chunk: &Chunk, vector: Option<&[f32]>) -> TantivyDocument {
-        let Self { fields, head, stored_head, terms } = self;
+        let Self { fields, head, stored_head, terms, keywords } = self;
         let mut entry = TantivyDocument::new();
         entry.add_text(fields.document, head.id.as_str());
         entry.add_u64(fields.key, key);
@@ -181,12 +184,10 @@ impl<'a> RecordWriter<'a> {
         for term in *terms {
             entry.add_text(fields.terms, term);
         }
-        match &head.title {
-            Some(title) => {
-                entry.add_text(fields.words, format!("{title}\n{}", chunk.text));
-                entry.add_text(fields.title_words, title);
-            }
-            None => entry.add_text(fields.words, &chunk.text),
+        let title = head.title.as_deref().unwrap_or_default();
+        entry.add_text(fields.words, format!("{title}\n{}\n{keywords}", chunk.text));
+        if let Some(title) = &head.title {
+            entry.add_text(fields.title_words, title);
         }
         if let Some(instant) = head.attributes.updated_at {
             entry.add_i64(fields.updated_at, instant.timestamp_micros());

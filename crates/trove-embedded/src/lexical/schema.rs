@@ -37,7 +37,7 @@ pub(crate) struct Fields {
     pub revision: Field,
     /// Terms of [`crate::tokens`].
     pub terms: Field,
-    /// Title and text, analysed.
+    /// Title, text and values of metadata, analysed.
     pub words: Field,
     /// Title alone, analysed.
     pub title_words: Field,

@@ -98,6 +98,23 @@ pub async fn words_of_the_title_are_matched(index: &dyn DocumentIndex) {
     assert!(hits.iter().all(|hit| !hit.chunk.text.contains("Zebra")));
 }
 
+/// Values count, in every chunk and as they are now; keys do not, nor what is for filters only.
+pub async fn words_of_metadata_are_matched(index: &dyn DocumentIndex) {
+    let with = |animals: &[&str]| {
+        let tagged = document("a").texts(&["first part", "second part"]);
+        tagged.metadata("animals", animals).metadata("ignore_for_qa", &["giraffe"])
+    };
+    write(index, [with(&["zebra", "Grey heron"])]).await;
+    assert_eq!(search(index, query("zebras")).await.len(), 2);
+    assert_eq!(search(index, query("heron")).await.len(), 2);
+    assert_eq!(found(index, query("animals giraffe")).await, Vec::<String>::new());
+    update(index, with(&["okapi"]).revision(2)).await;
+    assert_eq!(found(index, query("zebra")).await, Vec::<String>::new());
+    let hits = search(index, query("okapi")).await;
+    assert_eq!(hits.len(), 2);
+    assert!(hits.iter().all(|hit| hit.chunk.text.ends_with("part")));
+}
+
 /// Words are alternatives, and each of them counts.
 pub async fn a_chunk_with_more_of_the_words_is_better(index: &dyn DocumentIndex) {
     write(
