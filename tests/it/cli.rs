@@ -250,3 +250,16 @@ async fn versions_help_and_the_document_are_printed() {
 fn mode(path: &std::path::Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
+
+/// A broken file may hold a password, so its lines are not shown.
+#[tokio::test]
+async fn a_broken_configuration_file_names_the_line_and_shows_none() {
+    let temp = tempfile::tempdir().unwrap();
+    let file = temp.path().join("trove.toml");
+    std::fs::write(&file, "[database]\nurl = postgres://u:secretpw@h/n\n").unwrap();
+    let mut command = trove(&["check-config", "--config"]);
+    command.arg(&file);
+    let error = refused(command, 2).await;
+    assert!(error.contains("line 2") && error.contains("trove.toml"), "{error}");
+    assert!(!error.contains("secretpw"), "{error}");
+}

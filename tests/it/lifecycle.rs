@@ -90,3 +90,59 @@ fn connect(service: &Service, length: usize) -> TcpStream {
     stream.write_all(head.as_bytes()).unwrap();
     stream
 }
+
+/// A full disk behind the log, or a collector that went away.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_log_that_takes_nothing_ends_nothing() {
+    let temp = tempfile::tempdir().unwrap();
+    let serve = trove(&["serve", "--listen", "127.0.0.1:0", "--log-level", "debug", "--data-dir"]);
+    let mut command = tokio::process::Command::new("sh");
+    crate::child::isolate(&mut command);
+    command.args(["-c", "exec \"$0\" \"$@\" 2>/dev/full"]);
+    command.arg(serve.as_std().get_program()).args(serve.as_std().get_args()).arg(temp.path());
+    let service = Service::start_with(command, temp.path()).await;
+    assert!(service.ingest("kept", &["the zebra stays".to_owned()]).await.unwrap().is_success());
+    assert_eq!(service.search("zebra").await.len(), 1);
+    service.signal("TERM").await;
+    let (status, _) = service.ended().await;
+    assert_eq!(status.code(), Some(0));
+}
+
+/// The key of the other database is the only one there is.
+#[tokio::test]
+async fn a_directory_of_another_database_is_refused_and_keeps_its_key() {
+    let temp = tempfile::tempdir().unwrap();
+    let service = Service::start(temp.path()).await;
+    let key = service.key.clone();
+    service.signal("TERM").await;
+    service.ended().await;
+    std::fs::remove_file(temp.path().join("trove.db")).unwrap();
+
+    let mut again = trove(&["serve", "--listen", "127.0.0.1:0", "--data-dir"]);
+    again.arg(temp.path());
+    let error = crate::child::refused(again, 1).await;
+    assert!(error.contains("database.url") && error.contains("admin-key"), "{error}");
+    let kept = std::fs::read_to_string(temp.path().join("admin-key")).unwrap();
+    assert_eq!(kept.trim(), key);
+}
+
+/// What an operator does whose index is damaged: removes it and indexes again.
+#[tokio::test]
+async fn a_removed_index_is_noticed_and_filled_again() {
+    let temp = tempfile::tempdir().unwrap();
+    let text = ["the zebra stays".to_owned()];
+    let service = Service::start(temp.path()).await;
+    assert!(service.ingest("kept", &text).await.unwrap().is_success());
+    service.signal("TERM").await;
+    service.ended().await;
+    std::fs::remove_dir_all(temp.path().join("index")).unwrap();
+
+    let again = Service::start(temp.path()).await;
+    assert!(again.search("zebra").await.is_empty());
+    assert!(again.ingest("kept", &text).await.unwrap().is_success());
+    assert_eq!(again.search("zebra").await.len(), 1, "it does not count as unchanged");
+    again.signal("TERM").await;
+    let (_, log) = again.ended().await;
+    assert!(log.contains("the document index is empty"), "{log}");
+}

@@ -3,9 +3,20 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use tempfile::TempDir;
-use trove_domain::port::IdGenerator;
+use tokio::sync::Notify;
+use trove_domain::access::AccessScope;
+use trove_domain::cc_pair::CcPair;
+use trove_domain::document::{Document, Section};
+use trove_domain::id::DocumentId;
+use trove_domain::port::{
+    EmbeddingError, EmbeddingModel, EmbeddingModelInfo, IdGenerator, Tokenizer,
+};
+use trove_domain::query::{HybridAlpha, IndexQuery, SearchFilters};
+use trove_domain::source::DocumentSource;
 use trove_embedded::{EmbeddedDocumentIndex, EmbeddedIndexConfig};
+use trove_engine::ingestion::IngestOutcome;
 use trove_engine::{Backends, Engine, EngineConfig};
 use trove_store::{SqliteConfig, Store};
 use trove_testkit::fakes::{FakeClock, HashingEmbedder, SequentialIds};
@@ -41,4 +52,98 @@ impl Stack {
         let engine = Engine::new(change(backends), config);
         Self { engine, clock, _directory: directory }
     }
+}
+
+#[tokio::test]
+async fn vectors_outlast_a_time_without_a_model() {
+    let stack = Stack::start().await;
+    let without = Backends { embedding_model: None, ..stack.engine.backends().clone() };
+    let without = Engine::new(without, EngineConfig::default());
+    let document = |name: &str| {
+        let section = Section { text: "the zebra stays".to_owned(), link: None };
+        let id = DocumentId::new("a").unwrap();
+        let document = Document::new(id, DocumentSource::File, name, vec![section]);
+        Document { title: Some(String::new()), ..document }
+    };
+    stack.engine.ingest_batch(CcPair::DEFAULT, vec![document("one")]).await;
+    let outcomes = without.ingest_batch(CcPair::DEFAULT, vec![document("one")]).await;
+    assert!(matches!(outcomes[0], IngestOutcome::Unchanged), "{outcomes:?}");
+    let outcomes = without.ingest_batch(CcPair::DEFAULT, vec![document("two")]).await;
+    assert!(matches!(outcomes[0], IngestOutcome::AttributesUpdated), "{outcomes:?}");
+    // Whoever has the model knows that the vectors are its own.
+    let outcomes = stack.engine.ingest_batch(CcPair::DEFAULT, vec![document("two")]).await;
+    assert!(matches!(outcomes[0], IngestOutcome::Unchanged), "{outcomes:?}");
+    let model = stack.engine.backends().embedding_model.as_ref().unwrap();
+    let query = IndexQuery {
+        text: String::new(),
+        vector: Some(model.embed_query("zebra").await.unwrap()),
+        alpha: HybridAlpha::DENSE,
+        scope: AccessScope::everything("a test"),
+        filters: SearchFilters::default(),
+        limit: 1,
+    };
+    assert_eq!(stack.engine.backends().index.search(&query).await.unwrap().len(), 1);
+}
+
+/// Embeds when it is told to.
+struct Gated {
+    inner: HashingEmbedder,
+    asked: Notify,
+    open: Notify,
+}
+
+#[async_trait]
+impl EmbeddingModel for Gated {
+    fn info(&self) -> &EmbeddingModelInfo {
+        self.inner.info()
+    }
+
+    fn tokenizer(&self) -> &dyn Tokenizer {
+        self.inner.tokenizer()
+    }
+
+    async fn embed_passages(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        self.asked.notify_one();
+        self.open.notified().await;
+        self.inner.embed_passages(texts).await
+    }
+
+    async fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbeddingError> {
+        self.inner.embed_query(text).await
+    }
+}
+
+/// Otherwise the ingestion would bring back what was asked to be removed.
+#[tokio::test]
+async fn a_removal_waits_for_an_ingestion_of_the_document_and_comes_after_it() {
+    let stack = Stack::start().await;
+    let gated = Arc::new(Gated {
+        inner: HashingEmbedder::new(DIMENSIONS),
+        asked: Notify::new(),
+        open: Notify::new(),
+    });
+    let model: Arc<dyn EmbeddingModel> = Arc::<Gated>::clone(&gated);
+    let backends = Backends { embedding_model: Some(model), ..stack.engine.backends().clone() };
+    let engine = Engine::new(backends, EngineConfig::default());
+    let id = DocumentId::new("a").unwrap();
+    let document = |text: &str| {
+        let section = Section { text: text.to_owned(), link: None };
+        Document::new(id.clone(), DocumentSource::File, "a", vec![section])
+    };
+    gated.open.notify_one();
+    engine.ingest_batch(CcPair::DEFAULT, vec![document("old")]).await;
+    gated.asked.notified().await;
+
+    let removed = async {
+        gated.asked.notified().await;
+        let mut removal = std::pin::pin!(engine.remove_documents(std::slice::from_ref(&id)));
+        assert!(futures::poll!(&mut removal).is_pending());
+        gated.open.notify_one();
+        removal.await.unwrap();
+    };
+    let ((), outcomes) =
+        futures::join!(removed, engine.ingest_batch(CcPair::DEFAULT, vec![document("new")]));
+    assert!(matches!(outcomes[0], IngestOutcome::Indexed { new: false }), "{outcomes:?}");
+    assert_eq!(engine.backends().documents.get(&[id]).await.unwrap(), [None]);
+    assert_eq!(engine.backends().index.statistics().await.unwrap().documents, 0);
 }

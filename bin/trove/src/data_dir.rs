@@ -195,6 +195,13 @@ impl AdminKeyFile {
         let path = dir.join(ADMIN_KEY);
         let temporary = dir.join(format!("{ADMIN_KEY}.new"));
         let cannot = || format!("{} cannot be written", path.display());
+        anyhow::ensure!(
+            !path.try_exists().with_context(cannot)?,
+            "{} is there, but the database has no administrator: the directory was used with \
+             another database. Check `database.url`, or restore the database from a backup; to \
+             begin anew, move the file and the folder `index` away",
+            path.display()
+        );
         // Left by a process that was lost at this point; it holds no key.
         match fs::remove_file(&temporary) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -43,7 +43,19 @@ impl Deployment {
         } else {
             open_index(config, model.dimensions()).await?
         };
-        Ok(Self { engine: engine(config, &store, index, &model), model, store })
+        let engine = engine(config, &store, index, &model);
+        if !config.retrieval.disable_vector_db {
+            let lost = engine.notice_lost_index().await;
+            let lost = lost.context("the registry cannot be compared with the index")?;
+            if lost > 0 {
+                tracing::warn!(
+                    documents = lost,
+                    "the document index is empty: documents are found again once they are \
+                     indexed again, by `trove index` or by posting them"
+                );
+            }
+        }
+        Ok(Self { engine, model, store })
     }
 
     /// Opens the database alone: enough for users and keys, and harmless while the service runs.

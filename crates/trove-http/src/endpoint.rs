@@ -169,17 +169,19 @@ where
         // Not reachable: services and settings are only made together.
         return HttpResponse::InternalServerError().finish();
     };
-    let work = async {
-        guard::admit(&request, &settings.engine, info.policy, info.gate).await?;
-        let args = Args::from_request(&request, &mut payload).await.map_err(Into::into)?;
-        let reply = handler.call(args).await?;
-        Ok::<_, actix_web::Error>(reply.respond_to(&request).map_into_boxed_body())
-    };
     let allowance = match info.allowance {
         Allowance::Request => settings.config.request_timeout,
         Allowance::Ingestion => settings.config.ingestion_timeout,
     };
-    match bounded(allowance, work).await {
+    let work = async {
+        let admitted = guard::admit(&request, &settings.engine, info.policy, info.gate);
+        within(allowance, admitted).await?;
+        // Reading has a time limit of its own, which blames the client.
+        let args = Args::from_request(&request, &mut payload).await.map_err(Into::into)?;
+        let reply = within(allowance, handler.call(args)).await?;
+        Ok::<_, actix_web::Error>(reply.respond_to(&request).map_into_boxed_body())
+    };
+    match contained(work).await {
         Ok(response) => response,
         Err(error) => {
             let id = RequestId::of(&request);
@@ -191,14 +193,19 @@ where
     }
 }
 
-/// Ends `work` after `allowance`, and keeps its panic from taking the connection down.
-async fn bounded<T>(
+/// Ends `work` after `allowance`.
+async fn within<T>(
     allowance: Duration,
+    work: impl Future<Output = Result<T, ApiError>>,
+) -> Result<T, ApiError> {
+    let ended = tokio::time::timeout(allowance, work).await;
+    ended.unwrap_or(Err(ApiError::Refused(Refusal::DeadlineExceeded)))
+}
+
+/// Keeps a panic of `work` from taking the connection down.
+async fn contained<T>(
     work: impl Future<Output = Result<T, actix_web::Error>>,
 ) -> Result<T, actix_web::Error> {
-    match tokio::time::timeout(allowance, AssertUnwindSafe(work).catch_unwind()).await {
-        Ok(Ok(result)) => result,
-        Ok(Err(_panic)) => Err(ApiError::Panicked.into()),
-        Err(_elapsed) => Err(ApiError::Refused(Refusal::DeadlineExceeded).into()),
-    }
+    let ended = AssertUnwindSafe(work).catch_unwind().await;
+    ended.unwrap_or_else(|_panic| Err(ApiError::Panicked.into()))
 }

@@ -44,7 +44,7 @@ fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(get(), "/ingestion", Curator, Open, ingested::list_ingested)
             .also_at("/onyx-api/ingestion"),
         Endpoint::new(delete(), "/ingestion/{document_id}", Curator, VectorDb, remove_ingested::remove_ingested)
-            .also_at("/onyx-api/ingestion/{document_id}"),
+            .also_at("/onyx-api/ingestion/{document_id}").slow(),
         Endpoint::new(get(), "/ingestion/connector-docs/{cc_pair_id}", Curator, Open, connector_docs::list_connector_docs)
             .also_at("/onyx-api/connector-docs/{cc_pair_id}"),
 

@@ -393,6 +393,24 @@ impl DocumentStore for Store {
         })
     }
 
+    #[tracing::instrument(name = "db.document.forget_contents", skip_all)]
+    async fn forget_contents(&self, now: DateTime<Utc>) -> Result<u64, StoreError> {
+        let forgotten = transact!(self, "document.forget_contents", |conn| {
+            let with_content = document::table.filter(document::content_hash.is_not_null());
+            Ok(diesel::update(with_content)
+                .set((
+                    document::revision.eq(document::revision + 1),
+                    document::content_revision.eq(document::revision + 1),
+                    document::content_hash.eq(None::<String>),
+                    document::chunk_count.eq(0),
+                    document::changed_at.eq(Time(now)),
+                ))
+                .execute(conn)
+                .await?)
+        })?;
+        Ok(u64::try_from(forgotten).unwrap_or(u64::MAX))
+    }
+
     #[tracing::instrument(name = "db.document.list_by_pair", skip_all)]
     async fn list_by_pair(
         &self,

@@ -49,6 +49,7 @@ macro_rules! document_store_contract {
                 a_document_is_marked_again_with_the_same_revision,
                 thousands_of_marks_are_one_step,
                 a_synced_document_has_no_work_left,
+                forgotten_content_counts_as_changed,
                 a_sync_of_an_old_revision_is_ignored,
                 syncing_keeps_what_indexing_recorded,
                 // access

@@ -88,10 +88,14 @@ fn spellings(settings: &[(String, figment::value::Value)]) -> Vec<String> {
 fn misspelled(name: &str) -> Option<String> {
     let name_is_ours = name.starts_with("TROVE_");
     let own = NAMED.iter().map(|(own, _)| *own).chain([FILE_VARIABLE]);
-    let near = closest(name, own.filter(|own| own.starts_with("TROVE_")))?;
-    let slips = strsim::osa_distance(name, near);
-    (name_is_ours && slips <= 2).then(|| {
-        format!("the environment variable {name} is not a setting; did you mean `{near}`?")
+    let near = closest(name, own.filter(|own| own.starts_with("TROVE_")))
+        .filter(|near| name_is_ours && strsim::osa_distance(name, near) <= 2)
+        .map(str::to_owned);
+    // All but the underscores are right.
+    let letters = |name: &str| name.replace('_', "");
+    let spelled = || spellings(&rule::keys()).into_iter().find(|s| letters(s) == letters(name));
+    near.or_else(spelled).map(|meant| {
+        format!("the environment variable {name} is not a setting; did you mean `{meant}`?")
     })
 }
 
@@ -109,6 +113,8 @@ mod tests {
         assert!(problems(&[("TROVE_DATADIR", "x")])[0].contains("did you mean `TROVE_DATA_DIR`"));
         let spelled = &problems(&[("TROVE__HTTP__PREFXI", "x")])[0];
         assert!(spelled.contains("did you mean `TROVE__HTTP__PREFIX`"), "{spelled}");
+        let spelled = &problems(&[("TROVE_DATABASE_URL", "postgres://h/n")])[0];
+        assert!(spelled.contains("did you mean `TROVE__DATABASE__URL`"), "{spelled}");
         let foreign = [("TROVE_PORT", "tcp://10.0.0.1:80"), ("TROVE_SERVICE_HOST", "10.0.0.1")];
         assert!(problems(&foreign).is_empty());
         assert!(problems(&[("TROVE_LISTEN", ""), ("HOME", "/root")]).is_empty());

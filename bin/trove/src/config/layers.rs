@@ -30,9 +30,12 @@ impl Layer {
         let text = std::fs::read_to_string(path).map_err(|error| {
             format!("the configuration file {} cannot be read: {error}", path.display())
         })?;
-        let table: toml::Table = text
-            .parse()
-            .map_err(|error| format!("{} is not valid TOML: {error}", path.display()))?;
+        // The error's own text shows the line, which may hold a password.
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+            let before = error.span().and_then(|span| text.get(..span.start));
+            let line = before.map_or(1, |before| before.matches('\n').count() + 1);
+            format!("{} is not valid TOML: line {line}: {}", path.display(), error.message())
+        })?;
         let values = Value::serialize(table)
             .ok()
             .and_then(Value::into_dict)

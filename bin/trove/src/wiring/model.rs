@@ -69,7 +69,8 @@ impl Model {
             Self::Missing { dir } => tracing::warn!(
                 dir = %dir.display(),
                 "no embedding model: searches are by words alone until `trove model pull` has \
-                 fetched it and the service is started again"
+                 fetched it and the service is started again; documents that are indexed until \
+                 then are found by meaning once they are indexed again"
             ),
             Self::NotUsed => tracing::info!("no embedding model is used, as configured"),
         }

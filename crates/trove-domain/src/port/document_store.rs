@@ -205,6 +205,10 @@ pub trait DocumentStore: Send + Sync + 'static {
     /// Forgets documents that are still to be removed at these revisions; others are left alone.
     async fn finish_removal(&self, documents: &[(DocumentId, i64)]) -> Result<(), StoreError>;
 
+    /// Forgets the content of every document, because the index was lost: each counts as changed
+    /// when it is next ingested. Answers how many had content.
+    async fn forget_contents(&self, now: DateTime<Utc>) -> Result<u64, StoreError>;
+
     /// Indexed documents of a pair, by rising id.
     async fn list_by_pair(
         &self,

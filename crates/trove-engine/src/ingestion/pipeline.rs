@@ -130,11 +130,13 @@ impl Engine {
         self.write_content(pair, embedded, outcomes).await
     }
 
-    /// Whether the index holds the item's content, with vectors of the present model.
+    /// Whether the index holds the item's content, with vectors of the present model. Without a
+    /// model whatever vectors there are stay for the time when there is one again.
     fn has_current_content(&self, item: &Item) -> bool {
         let model = self.embedding_model_name();
         item.record.as_ref().is_some_and(|record| {
-            record.content_hash.as_ref() == Some(&item.hash) && record.embedding_model == model
+            record.content_hash.as_ref() == Some(&item.hash)
+                && (model.is_none() || record.embedding_model == model)
         })
     }
 
@@ -243,7 +245,9 @@ impl Engine {
                 match outcome {
                     WriteOutcome::Written => {
                         let chunk_count = item.record.as_ref().map_or(0, |r| r.chunk_count);
-                        marks.push(self.mark(&item, revision, chunk_count));
+                        let embedding_model =
+                            item.record.as_ref().and_then(|r| r.embedding_model.clone());
+                        marks.push(mark(&item, revision, chunk_count, embedding_model));
                         outcomes[item.position] = Some(IngestOutcome::AttributesUpdated);
                     }
                     WriteOutcome::Superseded => again.push(item),
@@ -296,7 +300,7 @@ impl Engine {
                 match outcome {
                     WriteOutcome::Written => {
                         let count = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
-                        marks.push(self.mark(&item, revision, count));
+                        marks.push(mark(&item, revision, count, self.embedding_model_name()));
                         let new = item.record.as_ref().is_none_or(|r| r.chunk_count == 0);
                         outcomes[item.position] = Some(IngestOutcome::Indexed { new });
                     }
@@ -333,22 +337,27 @@ impl Engine {
         Ok(current)
     }
 
-    fn mark(&self, item: &Item, revision: i64, chunk_count: u32) -> IndexedMark {
-        IndexedMark {
-            id: item.document.id.clone(),
-            revision,
-            content_hash: item.hash.clone(),
-            chunk_count,
-            embedding_model: self.embedding_model_name(),
-        }
-    }
-
     async fn mark_indexed(&self, pair: CcPairId, marks: &[IndexedMark]) -> Result<(), IngestError> {
         if !marks.is_empty() {
             let now = self.backends().clock.now();
             self.backends().documents.mark_indexed(pair, marks, now).await?;
         }
         Ok(())
+    }
+}
+
+fn mark(
+    item: &Item,
+    revision: i64,
+    chunk_count: u32,
+    embedding_model: Option<String>,
+) -> IndexedMark {
+    IndexedMark {
+        id: item.document.id.clone(),
+        revision,
+        content_hash: item.hash.clone(),
+        chunk_count,
+        embedding_model,
     }
 }
 

@@ -69,6 +69,20 @@ impl Engine {
         }
     }
 
+    /// For the start: when the index holds nothing, the registry forgets what it did hold, so that
+    /// no document counts as unchanged. Answers how many documents have to be ingested again.
+    ///
+    /// # Errors
+    ///
+    /// [`IngestError`]; nothing is forgotten then.
+    pub async fn notice_lost_index(&self) -> Result<u64, IngestError> {
+        if self.backends().index.statistics().await?.documents > 0 {
+            return Ok(0);
+        }
+        let now = self.backends().clock.now();
+        Ok(self.backends().documents.forget_contents(now).await?)
+    }
+
     /// Removes documents whatever pairs hold them. They are gone for every search when this
     /// answers.
     ///
@@ -76,9 +90,14 @@ impl Engine {
     ///
     /// [`IngestError`]; the removal is then finished by [`Engine::sync_documents`].
     pub async fn remove_documents(&self, ids: &[DocumentId]) -> Result<(), IngestError> {
-        let now = self.backends().clock.now();
-        let marked = self.backends().documents.begin_removal(ids, now).await?;
-        self.finish_removal(&marked).await
+        for ids in ids.chunks(self.batch_max()) {
+            // Before the registry: an ingestion under way would cancel the removal.
+            let _writing = self.shared.document_locks.lock(ids.iter().cloned()).await;
+            let now = self.backends().clock.now();
+            let marked = self.backends().documents.begin_removal(ids, now).await?;
+            self.finish_locked_removal(&marked).await?;
+        }
+        Ok(())
     }
 
     /// Takes documents out of a pair, and removes those that no other pair holds.
@@ -91,14 +110,16 @@ impl Engine {
         pair: CcPairId,
         ids: &[DocumentId],
     ) -> Result<(), IngestError> {
-        let now = self.backends().clock.now();
         for ids in ids.chunks(self.batch_max()) {
+            let writing = self.shared.document_locks.lock(ids.iter().cloned()).await;
+            let now = self.backends().clock.now();
             let unlinked = self.backends().documents.unlink(pair, ids, now).await?;
             let of = |wanted| {
                 let both = ids.iter().zip(&unlinked).filter(move |(_, state)| **state == wanted);
                 both.map(|(id, _)| id.clone()).collect::<Vec<_>>()
             };
-            self.finish_removal(&of(Unlinked::Orphaned)).await?;
+            self.finish_locked_removal(&of(Unlinked::Orphaned)).await?;
+            drop(writing);
             self.sync_attributes(&of(Unlinked::StillHeld)).await?;
         }
         Ok(())
@@ -138,11 +159,16 @@ impl Engine {
     async fn finish_removal(&self, ids: &[DocumentId]) -> Result<(), IngestError> {
         for ids in ids.chunks(self.batch_max()) {
             let _writing = self.shared.document_locks.lock(ids.iter().cloned()).await;
-            // Those that were registered again while we waited are not among them.
-            let due = self.backends().documents.due_removals(ids).await?;
-            if due.is_empty() {
-                continue;
-            }
+            self.finish_locked_removal(ids).await?;
+        }
+        Ok(())
+    }
+
+    /// For a caller who holds the locks of all of them.
+    async fn finish_locked_removal(&self, ids: &[DocumentId]) -> Result<(), IngestError> {
+        // Those that were registered again meanwhile are not among them.
+        let due = self.backends().documents.due_removals(ids).await?;
+        if !due.is_empty() {
             self.backends().index.remove(&due).await?;
             self.backends().documents.finish_removal(&due).await?;
         }

@@ -121,6 +121,24 @@ pub async fn thousands_of_marks_are_one_step(stores: &Stores) {
     assert!(hash(stores, "document 4999").await.unwrap().starts_with("document 4999 at "));
 }
 
+/// The documents stay; what the index held of them does not count.
+pub async fn forgotten_content_counts_as_changed(stores: &Stores) {
+    let pair = stores.pair("files", AccessType::Public, &[]).await;
+    stores.index(pair, &["a", "b"]).await;
+    let late = mark("a", stores.revision("a").await);
+    stores.register(pair, &["never indexed"]).await;
+    assert_eq!(stores.documents.forget_contents(at(1)).await.unwrap(), 2);
+    for id in ["a", "b"] {
+        let known = record(stores, id).await.unwrap();
+        assert_eq!((known.content_hash, known.chunk_count), (None, 0));
+    }
+    stores.documents.mark_indexed(pair, &[late], at(2)).await.unwrap();
+    assert_eq!(hash(stores, "a").await, None, "a mark from before does not count");
+    assert_eq!(stores.documents.forget_contents(at(3)).await.unwrap(), 0);
+    stores.index(pair, &["a"]).await;
+    assert!(hash(stores, "a").await.is_some());
+}
+
 /// Until something changes again.
 pub async fn a_synced_document_has_no_work_left(stores: &Stores) {
     let pair = stores.pair("files", AccessType::Public, &[]).await;
