@@ -241,7 +241,8 @@ fn split(text: &str, spans: &[Range<usize>], max_tokens: usize) -> Vec<Range<usi
         tokens += unit.tokens;
         end = unit.end;
     }
-    if tokens > 0 {
+    // Not by tokens: a character of several may have left them all in the piece before.
+    if !text[start..].trim().is_empty() {
         ranges.push(start..text.len());
     }
     ranges
