@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow, bail};
 use async_trait::async_trait;
 use secrecy::SecretString;
 use trove_domain::cc_pair::CcPair;
-use trove_domain::document::{Document, Metadata, Section};
+use trove_domain::document::{Document, Section};
 use trove_domain::id::DocumentId;
 use trove_domain::port::{
     DocumentIndex, EmbeddingError, EmbeddingModel, EmbeddingModelInfo, Tokenizer,
@@ -97,19 +97,9 @@ async fn join_groups(engine: &Engine) -> anyhow::Result<()> {
 
 fn document(number: usize, sections: Vec<String>) -> anyhow::Result<Document> {
     let name = format!("document {number}");
-    Ok(Document {
-        id: DocumentId::new(format!("bench/{number}"))?,
-        sections: sections.into_iter().map(|text| Section { text, link: None }).collect(),
-        source: DocumentSource::File,
-        semantic_identifier: name.clone(),
-        title: Some(name),
-        metadata: Metadata::new(),
-        updated_at: None,
-        created_at: None,
-        primary_owners: Vec::new(),
-        secondary_owners: Vec::new(),
-        from_ingestion_api: false,
-    })
+    let id = DocumentId::new(format!("bench/{number}"))?;
+    let sections = sections.into_iter().map(|text| Section { text, link: None }).collect();
+    Ok(Document::new(id, DocumentSource::File, name, sections))
 }
 
 /// Embeds a text as the sum of a random vector for each of its words, so that texts with the same

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 use serde::Deserialize;
-use trove_domain::document::{Document, Metadata, Section};
+use trove_domain::document::{Document, Section};
 use trove_domain::id::DocumentId;
 use trove_domain::source::DocumentSource;
 
@@ -97,20 +97,15 @@ fn read_corpus(path: &Path) -> anyhow::Result<Vec<Document>> {
         if !seen.insert(id.clone()) {
             bail!("the document {id:?} is here for the second time");
         }
-        documents.push(Document {
-            id: DocumentId::new(id.clone())?,
-            sections: vec![Section { text: text.unwrap_or_default(), link: None }],
-            source: DocumentSource::NotApplicable,
-            semantic_identifier: id,
-            // Without a title there is none: the id must not be searched in its place.
-            title: Some(title.unwrap_or_default()),
-            metadata: Metadata::new(),
-            updated_at: None,
-            created_at: None,
-            primary_owners: Vec::new(),
-            secondary_owners: Vec::new(),
-            from_ingestion_api: false,
-        });
+        let sections = vec![Section { text: text.unwrap_or_default(), link: None }];
+        let document = Document::new(
+            DocumentId::new(id.clone())?,
+            DocumentSource::NotApplicable,
+            id,
+            sections,
+        );
+        // Without a title there is none: the id must not be searched in its place.
+        documents.push(Document { title: Some(title.unwrap_or_default()), ..document });
         Ok(())
     })?;
     Ok(documents)
