@@ -415,3 +415,15 @@ async fn lists_are_complete() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_document_is_answered_as_known_and_changes_nothing() {
+    let server = Server::start().await;
+    let admin = server.caller(Role::Admin).await;
+    admin.ingest(json!({"document": document("a", "A", "apple")})).await.ok();
+    let mut empty = document("a", "A", "");
+    empty["title"] = json!("");
+    let answer = admin.ingest(json!({"document": empty})).await.ok();
+    assert_eq!(answer, json!({"document_id": "a", "already_existed": true}));
+    assert_eq!(admin.search(json!({"query": "apple"})).await.titles(), ["A"]);
+}

@@ -18,8 +18,9 @@ pub struct EmbeddingSection {
     /// Threads that share the embedding of one query. Default 0: one, because a second one gains
     /// little on a short query and loses when cores are busy.
     pub query_threads: usize,
-    /// `f32` as the model was trained, or `int8`, which embeds about twice as fast and ranks a
-    /// little worse. Default `f32`. A change embeds each document again when it is next ingested.
+    /// `f32` as the model was trained, or `int8`, which embeds about twice as fast with
+    /// vectors that deviate a little. Default `f32`. A change embeds each document again when it
+    /// is next ingested.
     pub precision: EmbeddingPrecision,
 }
 

@@ -241,7 +241,8 @@ fn split(text: &str, spans: &[Range<usize>], max_tokens: usize) -> Vec<Range<usi
         tokens += unit.tokens;
         end = unit.end;
     }
-    // Not by tokens: a character of several may have left them all in the piece before.
+    // Not by tokens: one that reaches across the end of a sentence counts before it, which can
+    // leave the last sentence without any.
     if !text[start..].trim().is_empty() {
         ranges.push(start..text.len());
     }
@@ -403,6 +404,16 @@ mod tests {
             let characters = text.char_indices().filter(|(_, c)| !c.is_whitespace());
             characters.flat_map(|(at, c)| [at..at, at..at, at..at + c.len_utf8()]).collect()
         }
+    }
+
+    #[test]
+    fn a_token_across_the_last_end_of_a_sentence_loses_nothing() {
+        let text = "? a \u{301}\n中\n? \u{301} a\na\n😀\n中\n?\n. a 中\n\u{301} a 中 a\n\u{301}\na\n? a ?\n?a";
+        let document = document(Some("a a a a"), &[(text, None)]);
+        let chunks = chunk(&document, &WhitespaceTokenizer, ChunkLimits::for_window(19));
+        let squeeze = |text: &str| text.split_whitespace().collect::<String>();
+        let got: String = chunks.iter().map(|chunk| squeeze(&chunk.text)).collect();
+        assert_eq!(got, squeeze(text));
     }
 
     proptest! {
