@@ -105,6 +105,16 @@ pub struct CcPair {
     pub created_at: DateTime<Utc>,
 }
 
+/// Whose eyes a list of what pairs hold is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairReader {
+    /// An administrator, who sees every pair.
+    Administrator,
+    /// Anybody else, who sees the pairs that are not private, those it made, and those that are
+    /// shared with a group it is a member of.
+    User(UserId),
+}
+
 impl CcPair {
     /// The pair that posted documents belong to unless they name another: public, always there.
     pub const DEFAULT: CcPairId = CcPairId(1);

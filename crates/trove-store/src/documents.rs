@@ -13,6 +13,7 @@ use diesel::prelude::*;
 use diesel::result::Error::NotFound;
 use diesel::sql_types::{Bool, Integer};
 use diesel_async::{AsyncConnection, RunQueryDsl};
+use trove_domain::cc_pair::PairReader;
 use trove_domain::error::StoreError;
 use trove_domain::id::{CcPairId, DocumentId};
 use trove_domain::page::Page;
@@ -25,6 +26,7 @@ use crate::Store;
 use crate::backend::{KEYS_MAX, read, transact};
 use crate::error::failed;
 use crate::locks::Locks;
+use crate::pairs::readable_pairs;
 use crate::schema::{document, document_cc_pair};
 use crate::sql::Time;
 use batch::{MarkIndexed, MarkSynced, ROWS_MAX, Upsert};
@@ -437,6 +439,7 @@ impl DocumentStore for Store {
     #[tracing::instrument(name = "db.document.list_from_ingestion_api", skip_all)]
     async fn list_from_ingestion_api(
         &self,
+        reader: PairReader,
         after: Option<&DocumentId>,
         limit: u32,
     ) -> Result<Page<DocumentSummary, DocumentId>, StoreError> {
@@ -444,17 +447,21 @@ impl DocumentStore for Store {
             let indexed = document_cc_pair::table
                 .filter(document_cc_pair::document_id.eq(document::id))
                 .filter(document_cc_pair::indexed);
-            let rows: Vec<(String, String, Option<String>)> = document::table
+            let posted = document::table
                 // As the index over these rows says it.
                 .filter(document::from_ingestion_api)
-                .filter(exists(indexed))
                 .filter(document::id.gt(after.map_or("", DocumentId::as_str)))
                 .filter(present!())
                 .order(document::id)
                 .limit(i64::from(limit) + 1)
-                .select((document::id, document::semantic_identifier, document::link))
-                .load(conn)
-                .await?;
+                .select((document::id, document::semantic_identifier, document::link));
+            let rows: Vec<(String, String, Option<String>)> = match reader {
+                PairReader::Administrator => posted.filter(exists(indexed)).load(conn).await?,
+                PairReader::User(user) => {
+                    let seen = document_cc_pair::cc_pair_id.eq_any(readable_pairs!(user));
+                    posted.filter(exists(indexed.filter(seen))).load(conn).await?
+                }
+            };
             page(rows, limit)
         })
     }

@@ -79,6 +79,25 @@ macro_rules! load_pairs {
     }};
 }
 
+/// The ids of the pairs that a user sees who is no administrator.
+macro_rules! readable_pairs {
+    ($user:expr) => {{
+        use crate::schema::{cc_pair, cc_pair_group, user_group_member};
+        use trove_domain::cc_pair::AccessType;
+        let shared = cc_pair_group::table
+            .inner_join(
+                user_group_member::table
+                    .on(user_group_member::group_id.eq(cc_pair_group::group_id)),
+            )
+            .filter(cc_pair_group::cc_pair_id.eq(cc_pair::id))
+            .filter(user_group_member::user_id.eq(crate::sql::Id($user.0)));
+        let open = cc_pair::access_type.ne(AccessType::Private.as_str());
+        let made = cc_pair::creator_id.eq(crate::sql::Id($user.0));
+        cc_pair::table.filter(open.or(made).or(exists(shared))).select(cc_pair::id)
+    }};
+}
+pub(crate) use readable_pairs;
+
 macro_rules! insert_groups {
     ($conn:expr, $pair:expr, $groups:expr) => {
         let groups: Vec<i32> = $groups.iter().map(|group: &GroupId| group.0).collect();

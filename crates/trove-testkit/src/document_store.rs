@@ -89,6 +89,7 @@ macro_rules! document_store_contract {
                 posted_documents_are_listed_by_rising_id,
                 a_list_of_posted_documents_is_read_in_pages,
                 a_list_shows_name_and_link_of_now,
+                posted_documents_are_listed_for_those_who_see_a_pair_of_theirs,
             ]
         );
     };

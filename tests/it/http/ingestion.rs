@@ -339,17 +339,32 @@ async fn curators_post_to_their_own_pairs_only() {
     post(&global, "b", pair).await.ok();
     post(&curator, "c", foreign).await.refused(403, "INSUFFICIENT_PERMISSIONS");
     post(&curator, "c", CcPairId(1)).await.refused(403, "INSUFFICIENT_PERMISSIONS");
-    post(&global, "c", foreign).await.refused(403, "INSUFFICIENT_PERMISSIONS");
+    // A pair that cannot be seen is as good as none.
+    post(&global, "c", foreign).await.refused(404, "NOT_FOUND");
     // An id that another pair holds, too.
     post(&admin, "shared", foreign).await.ok();
     post(&curator, "shared", pair).await.refused(403, "INSUFFICIENT_PERMISSIONS");
     curator.remove("shared").await.refused(403, "INSUFFICIENT_PERMISSIONS");
     curator.remove("a").await.ok();
-    // A pair that cannot be seen is as good as none.
     let hidden = server.private_pair("hidden", &[]).await;
+    post(&admin, "hidden", hidden).await.ok();
+    let missing = post(&curator, "c", CcPairId(4711)).await.refused(404, "NOT_FOUND");
+    let unseen = post(&curator, "c", hidden).await.refused(404, "NOT_FOUND");
+    assert_eq!(unseen, missing.replace("4711", &hidden.to_string()));
+    let missing = curator.remove("missed").await.refused(404, "NOT_FOUND");
+    let unseen = curator.remove("hidden").await.refused(404, "NOT_FOUND");
+    assert_eq!(unseen, missing.replace("missed", "hidden"));
     curator.connector_docs(hidden).await.refused(404, "NOT_FOUND");
-    assert_eq!(curator.connector_docs(foreign).await.ok().as_array().unwrap().len(), 1);
+    let ids = |list: Value| -> Vec<String> {
+        let list = list.as_array().unwrap().iter();
+        list.map(|document| document["document_id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(ids(curator.connector_docs(foreign).await.ok()), ["shared"]);
     assert_eq!(curator.connector_docs(1).await.ok(), json!([]));
+    post(&admin, "public", CcPairId(1)).await.ok();
+    assert_eq!(ids(curator.ingested().await.ok()), ["b", "public", "shared"]);
+    assert_eq!(ids(global.ingested().await.ok()), ["b", "public"]);
+    assert_eq!(ids(admin.ingested().await.ok()), ["b", "hidden", "public", "shared"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
+use crate::cc_pair::PairReader;
 use crate::document::{DocumentAttributes, Metadata};
 use crate::error::StoreError;
 use crate::id::{CcPairId, DocumentId};
@@ -217,9 +218,11 @@ pub trait DocumentStore: Send + Sync + 'static {
         limit: u32,
     ) -> Result<Page<DocumentSummary, DocumentId>, StoreError>;
 
-    /// Indexed documents that were posted to the ingestion interface, by rising id.
+    /// Documents that were posted to the ingestion interface and are indexed for a pair that
+    /// `reader` sees, by rising id.
     async fn list_from_ingestion_api(
         &self,
+        reader: PairReader,
         after: Option<&DocumentId>,
         limit: u32,
     ) -> Result<Page<DocumentSummary, DocumentId>, StoreError>;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use trove_domain::access::{Caller, Role};
-use trove_domain::cc_pair::{AccessType, CcPair};
+use trove_domain::cc_pair::{AccessType, CcPair, PairReader};
 use trove_domain::error::{Classify, ErrorKind, StoreError};
 use trove_domain::id::{CcPairId, DocumentId};
 use trove_domain::page::Page;
@@ -16,10 +16,10 @@ use crate::Engine;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IngestionAccessError {
-    /// There is no such pair.
+    /// There is no such pair that the caller may see.
     #[error("there is no connector-credential pair {0}")]
     NoSuchPair(CcPairId),
-    /// There is no such document.
+    /// There is no such document that the caller may see.
     #[error("there is no document {0}")]
     NoSuchDocument(DocumentId),
     /// The document came another way, so its source decides about it.
@@ -59,13 +59,7 @@ impl Engine {
         caller: &Caller,
         request: IngestRequest,
     ) -> Result<Ingested, IngestionAccessError> {
-        let pair = request.cc_pair.unwrap_or(CcPair::DEFAULT);
-        let pair = self.backends().cc_pairs.get(pair).await?;
-        let Some(pair) = pair else {
-            return Err(IngestionAccessError::NoSuchPair(
-                request.cc_pair.unwrap_or(CcPair::DEFAULT),
-            ));
-        };
+        let pair = self.readable_pair(caller, request.cc_pair.unwrap_or(CcPair::DEFAULT)).await?;
         let document_id = request.document.id.clone();
         let mut concerned = vec![pair.id];
         let known = self.backends().documents.get(std::slice::from_ref(&document_id)).await?;
@@ -99,6 +93,9 @@ impl Engine {
         let Some(record) = records.into_iter().flatten().next() else {
             return Err(IngestionAccessError::NoSuchDocument(id.clone()));
         };
+        if !self.may_read_any(caller, &record.cc_pairs).await? {
+            return Err(IngestionAccessError::NoSuchDocument(id.clone()));
+        }
         self.require_editable(caller, &record.cc_pairs).await?;
         if !record.registration.from_ingestion_api {
             return Err(IngestionAccessError::NotFromIngestion(id.clone()));
@@ -107,17 +104,22 @@ impl Engine {
         Ok(())
     }
 
-    /// A page of the documents that were posted, by rising id.
+    /// A page of the documents that were posted to pairs that `caller` may see, by rising id.
     ///
     /// # Errors
     ///
     /// [`StoreError`] when they cannot be read.
     pub async fn list_ingested(
         &self,
+        caller: &Caller,
         after: Option<&DocumentId>,
         limit: u32,
     ) -> Result<Page<DocumentSummary, DocumentId>, StoreError> {
-        self.backends().documents.list_from_ingestion_api(after, limit).await
+        let reader = match caller.role {
+            Role::Admin => PairReader::Administrator,
+            _ => PairReader::User(caller.user),
+        };
+        self.backends().documents.list_from_ingestion_api(reader, after, limit).await
     }
 
     /// A page of the documents of a pair, by rising id.
@@ -132,15 +134,32 @@ impl Engine {
         after: Option<&DocumentId>,
         limit: u32,
     ) -> Result<Page<DocumentSummary, DocumentId>, IngestionAccessError> {
-        let found = self.backends().cc_pairs.get(pair).await?;
-        let readable = match &found {
-            Some(pair) => self.may_read(caller, pair).await?,
-            None => false,
-        };
-        if !readable {
-            return Err(IngestionAccessError::NoSuchPair(pair));
-        }
+        self.readable_pair(caller, pair).await?;
         Ok(self.backends().documents.list_by_pair(pair, after, limit).await?)
+    }
+
+    /// A pair that `caller` may see; one that it may not see is as good as none.
+    async fn readable_pair(
+        &self,
+        caller: &Caller,
+        id: CcPairId,
+    ) -> Result<CcPair, IngestionAccessError> {
+        match self.backends().cc_pairs.get(id).await? {
+            Some(pair) if self.may_read(caller, &pair).await? => Ok(pair),
+            _ => Err(IngestionAccessError::NoSuchPair(id)),
+        }
+    }
+
+    /// Whether `caller` may see one of `pairs`.
+    async fn may_read_any(&self, caller: &Caller, pairs: &[CcPairId]) -> Result<bool, StoreError> {
+        for id in pairs {
+            if let Some(pair) = self.backends().cc_pairs.get(*id).await?
+                && self.may_read(caller, &pair).await?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether `caller` may see that a pair exists.

@@ -34,18 +34,18 @@ impl From<DocumentSummary> for DocumentReply {
     }
 }
 
-/// The documents that were posted, by rising id.
+/// The documents that were posted to pairs that the caller may see, by rising id.
 #[utoipa::path(
     get, path = "/ingestion", tag = "ingestion", operation_id = "list_ingested",
     responses((status = 200, description = "The documents.", body = Vec<DocumentReply>))
 )]
 pub(crate) async fn list_ingested(
-    _caller: Caller,
+    caller: Caller,
     engine: Data<Engine>,
 ) -> Result<HttpResponse, ApiError> {
     let fetch = move |after| {
-        let engine = engine.clone();
-        async move { engine.list_ingested(Option::as_ref(&after), stream::PAGE_ITEMS).await }
+        let (engine, caller) = (engine.clone(), caller.clone());
+        async move { engine.list_ingested(&caller.0, Option::as_ref(&after), stream::PAGE_ITEMS).await }
     };
     stream::array(fetch, DocumentReply::from).await
 }

@@ -1,6 +1,6 @@
 //! How work on a document ends: its content or its attributes reached the index.
 
-use trove_domain::cc_pair::AccessType;
+use trove_domain::cc_pair::{AccessType, PairReader};
 use trove_domain::port::{IndexedMark, PendingState, Registration};
 
 use super::{hash, listed, pending, record};
@@ -94,7 +94,11 @@ pub async fn a_document_without_vectors_or_chunks_is_indexed(stores: &Stores) {
     let record = record(stores, "a").await.unwrap();
     assert_eq!((record.chunk_count, record.embedding_model, record.pending), (0, None, None));
     assert_eq!(listed(stores, pair).await, ["a"]);
-    let posted = stores.documents.list_from_ingestion_api(None, 10).await.unwrap();
+    let posted = stores
+        .documents
+        .list_from_ingestion_api(PairReader::Administrator, None, 10)
+        .await
+        .unwrap();
     assert_eq!(posted.items.len(), 1);
 }
 

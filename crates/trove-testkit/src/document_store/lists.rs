@@ -1,13 +1,13 @@
 //! How the registry is read in order.
 
-use trove_domain::cc_pair::AccessType;
+use trove_domain::cc_pair::{AccessType, PairReader};
 use trove_domain::id::{CcPairId, DocumentId};
 use trove_domain::page::Page;
-use trove_domain::port::{DirtyDocument, DocumentSummary, PendingState, Registration};
+use trove_domain::port::{DirtyDocument, DocumentSummary, NewCcPair, PendingState, Registration};
 
 use super::{IN_BYTE_ORDER, listed, record};
 use crate::builders::document_id;
-use crate::stores::{Stores, at, document_ids, mark, registration};
+use crate::stores::{Stores, at, document_ids, mark, new_pair, registration};
 
 fn ids(items: &[DocumentSummary]) -> Vec<&str> {
     items.iter().map(|item| item.id.as_str()).collect()
@@ -28,7 +28,7 @@ async fn posted(
     after: Option<&DocumentId>,
     limit: u32,
 ) -> Page<DocumentSummary, DocumentId> {
-    stores.documents.list_from_ingestion_api(after, limit).await.unwrap()
+    stores.documents.list_from_ingestion_api(PairReader::Administrator, after, limit).await.unwrap()
 }
 
 /// The order of ids, which is that of their bytes.
@@ -172,4 +172,47 @@ pub async fn a_list_shows_name_and_link_of_now(stores: &Stores) {
     assert_eq!(page.items, std::slice::from_ref(&expected));
     assert_eq!(posted(stores, None, 10).await.items, [expected]);
     assert_eq!(record(stores, "a").await.unwrap().content_hash, None);
+}
+
+/// The pairs that are open, that they made, and that are shared with a group of theirs.
+pub async fn posted_documents_are_listed_for_those_who_see_a_pair_of_theirs(stores: &Stores) {
+    let (maker, member) =
+        (stores.user("maker@example.com").await, stores.user("member@example.com").await);
+    let group = stores.group("members", &[member]).await;
+    let other = stores.group("others", &[]).await;
+    let public = stores.pair("public", AccessType::Public, &[other]).await;
+    let synced = stores.pair("synced", AccessType::Sync, &[]).await;
+    let shared = stores.pair("shared", AccessType::Private, &[group, other]).await;
+    let foreign = stores.pair("foreign", AccessType::Private, &[other]).await;
+    let unshared = stores.pair("unshared", AccessType::Private, &[]).await;
+    let made = NewCcPair { creator: Some(maker), ..new_pair("made", AccessType::Private, &[]) };
+    let made = stores.pairs.get_or_insert(made).await.unwrap().id;
+    for (pair, id) in [
+        (public, "public"),
+        (synced, "synced"),
+        (shared, "shared"),
+        (foreign, "foreign"),
+        (unshared, "unshared"),
+        (made, "made"),
+        (shared, "both"),
+        (foreign, "both"),
+    ] {
+        index_posted(stores, pair, &[id]).await;
+    }
+    // Registered for a pair that one sees, and indexed for another.
+    let half = Registration { from_ingestion_api: true, ..registration("foreign") };
+    stores.documents.register(public, &[half], at(1)).await.unwrap();
+    let listed = async |reader| {
+        let page = stores.documents.list_from_ingestion_api(reader, None, 100).await.unwrap();
+        page.items.into_iter().map(|item| item.id.into_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(PairReader::User(maker)).await, ["made", "public", "synced"]);
+    assert_eq!(listed(PairReader::User(member)).await, ["both", "public", "shared", "synced"]);
+    assert_eq!(
+        listed(PairReader::Administrator).await,
+        ["both", "foreign", "made", "public", "shared", "synced", "unshared"]
+    );
+    // Whoever leaves the group sees no more of it.
+    stores.members(group, &[]).await;
+    assert_eq!(listed(PairReader::User(member)).await, ["public", "synced"]);
 }

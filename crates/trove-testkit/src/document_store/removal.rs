@@ -1,7 +1,7 @@
 //! How documents leave the registry.
 
 use futures::future::{join, join_all};
-use trove_domain::cc_pair::AccessType;
+use trove_domain::cc_pair::{AccessType, PairReader};
 use trove_domain::id::CcPairId;
 use trove_domain::port::{DirtyDocument, PendingState, Registration, Unlinked};
 
@@ -129,7 +129,11 @@ pub async fn a_document_to_be_removed_is_gone(stores: &Stores) {
     assert_eq!(stores.documents.attributes(&[document_id("a")]).await.unwrap(), [None]);
     assert_eq!(listed(stores, first).await, ["b"]);
     assert!(listed(stores, second).await.is_empty());
-    let posted = stores.documents.list_from_ingestion_api(None, 10).await.unwrap();
+    let posted = stores
+        .documents
+        .list_from_ingestion_api(PairReader::Administrator, None, 10)
+        .await
+        .unwrap();
     assert_eq!(posted.items, []);
     expect_removal(stores, &["a"]).await;
 }
