@@ -9,6 +9,7 @@ mod reconcile;
 mod schema;
 mod shard;
 
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) use reconcile::{reconcile, vectors_from};
@@ -61,8 +62,8 @@ impl Dense {
     ) -> Result<(Self, u64), DenseError> {
         let path = layout.dense();
         let mut state = layout.read_dense_state();
-        let opened = match DenseShard::open(&path, dimensions) {
-            Ok(opened) => opened.filter(|_| state.format == DENSE_FORMAT),
+        let opened = match open_shard(&path, dimensions, state, opstamp) {
+            Ok(opened) => opened,
             Err(error) => {
                 tracing::warn!(
                     error = chain(&error),
@@ -174,6 +175,7 @@ impl Dense {
                 format: DENSE_FORMAT,
                 flushed_key: before.next_key,
                 settled_at: settled.then_some(before.opstamp),
+                points: self.shard.points()?,
             };
             self.layout.write_dense_state(state).map_err(FlushError::from)
         });
@@ -186,6 +188,30 @@ impl Dense {
     fn progress(&self) -> MutexGuard<'_, Progress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The shard in `path`, if there is one and it is what `state` says.
+fn open_shard(
+    path: &Path,
+    dimensions: usize,
+    state: DenseState,
+    opstamp: u64,
+) -> Result<Option<DenseShard>, DenseError> {
+    let Some(shard) = DenseShard::open(path, dimensions)? else { return Ok(None) };
+    if state.format != DENSE_FORMAT {
+        return Ok(None);
+    }
+    let points = shard.points()?;
+    if state.describes(points, opstamp) {
+        return Ok(Some(shard));
+    }
+    tracing::warn!(
+        points,
+        expected = state.points,
+        path = %path.display(),
+        "vectors are missing and are restored from the words"
+    );
+    Ok(None)
 }
 
 /// Why the vectors could not be written to disk.

@@ -44,6 +44,21 @@ pub(crate) struct DenseState {
     pub flushed_key: u64,
     /// Commit of the words after which nothing was left to do; `None` while there is.
     pub settled_at: Option<u64>,
+    /// How many vectors were there then.
+    #[serde(default)]
+    pub points: u64,
+}
+
+impl DenseState {
+    /// Whether a shard with so many vectors can be the one that was flushed, now that the words
+    /// are at commit `opstamp`. A shard that lost its files opens as an empty one.
+    pub(crate) fn describes(&self, points: u64, opstamp: u64) -> bool {
+        if self.settled_at == Some(opstamp) {
+            points == self.points
+        } else {
+            points > 0 || self.points == 0
+        }
+    }
 }
 
 impl Layout {

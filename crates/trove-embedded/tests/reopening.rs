@@ -78,6 +78,26 @@ async fn lost_vectors_are_restored_from_the_words() {
     assert_eq!(found(&index, nearest()).await, ["a#0", "a#1"]);
 }
 
+/// Whether they were flushed last or had been written to meanwhile.
+#[tokio::test]
+async fn lost_segments_of_vectors_are_restored_from_the_words() {
+    for flushed in [true, false] {
+        let directory = TempDir::new().unwrap();
+        let index = open(directory.path(), DIMENSIONS).unwrap();
+        write(&index, zebra("a").near(DIMENSIONS, 1.0)).await;
+        index.flush().await.unwrap();
+        if !flushed {
+            write(&index, zebra("a").revision(2).near(DIMENSIONS, 1.0)).await;
+        }
+        drop(index);
+        std::fs::remove_dir_all(directory.path().join("dense/segments")).unwrap();
+
+        let index = open(directory.path(), DIMENSIONS).unwrap();
+
+        assert_eq!(found(&index, nearest()).await, ["a#0", "a#1"], "{flushed}");
+    }
+}
+
 #[tokio::test]
 async fn unreadable_vectors_are_restored_from_the_words() {
     let directory = TempDir::new().unwrap();

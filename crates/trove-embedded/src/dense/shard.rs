@@ -152,6 +152,11 @@ impl DenseShard {
         Ok((keys, next.and_then(key)))
     }
 
+    /// How many points there are.
+    pub(crate) fn points(&self) -> Result<u64, DenseError> {
+        Ok(self.with("count", |shard| shard.info().points_count)? as u64)
+    }
+
     /// Writes everything to disk.
     pub(crate) fn flush(&self) -> Result<(), DenseError> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
