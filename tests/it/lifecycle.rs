@@ -109,24 +109,6 @@ async fn a_log_that_takes_nothing_ends_nothing() {
     assert_eq!(status.code(), Some(0));
 }
 
-/// The key of the other database is the only one there is.
-#[tokio::test]
-async fn a_directory_of_another_database_is_refused_and_keeps_its_key() {
-    let temp = tempfile::tempdir().unwrap();
-    let service = Service::start(temp.path()).await;
-    let key = service.key.clone();
-    service.signal("TERM").await;
-    service.ended().await;
-    std::fs::remove_file(temp.path().join("trove.db")).unwrap();
-
-    let mut again = trove(&["serve", "--listen", "127.0.0.1:0", "--data-dir"]);
-    again.arg(temp.path());
-    let error = crate::child::refused(again, 1).await;
-    assert!(error.contains("database.url") && error.contains("admin-key"), "{error}");
-    let kept = std::fs::read_to_string(temp.path().join("admin-key")).unwrap();
-    assert_eq!(kept.trim(), key);
-}
-
 /// What an operator does whose index is damaged: removes it and indexes again.
 #[tokio::test]
 async fn a_removed_index_is_noticed_and_filled_again() {

@@ -9,6 +9,7 @@ mod durability;
 mod embedding;
 mod eval;
 mod http;
+mod identity;
 mod index_command;
 mod lifecycle;
 mod server;

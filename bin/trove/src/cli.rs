@@ -57,6 +57,9 @@ pub enum Command {
     Model(ModelCommand),
     /// Measure retrieval quality on a judged collection
     Eval(EvalArgs),
+    /// Make the data directory the one whose index holds the documents of the database, after the
+    /// one that did was lost
+    AdoptDatabase,
     /// Check the configuration and print its effective values, without secrets
     CheckConfig(ServeArgs),
     /// Print the OpenAPI document
@@ -177,6 +180,7 @@ impl Cli {
             Command::Index(_)
             | Command::Key(_)
             | Command::Model(_)
+            | Command::AdoptDatabase
             | Command::Eval(_)
             | Command::Openapi => None,
         };

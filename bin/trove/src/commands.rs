@@ -1,5 +1,6 @@
 //! One module for each verb of the command line.
 
+pub mod adopt_database;
 pub mod check_config;
 pub mod eval;
 pub mod index;

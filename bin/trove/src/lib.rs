@@ -54,6 +54,7 @@ async fn dispatch(command: Command, loaded: Loaded) -> Result<u8, Failure> {
         Command::Index(args) => commands::index::run(&config, args).await,
         Command::Key(command) => commands::key::run(&config, command).await,
         Command::Model(command) => commands::model::run(&config, command).await,
+        Command::AdoptDatabase => commands::adopt_database::run(&config).await,
         Command::Eval(args) => commands::eval::run(&config, args).await,
         Command::CheckConfig(_) => commands::check_config::run(&loaded),
         Command::Openapi => commands::openapi::run(),

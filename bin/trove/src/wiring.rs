@@ -1,5 +1,6 @@
 //! Which adapter stands behind which port.
 
+mod identity;
 mod model;
 mod readiness;
 mod store;
@@ -9,9 +10,9 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use tokio::task::spawn_blocking;
-use trove_domain::port::DocumentIndex;
+use trove_domain::port::{DocumentIndex, IdGenerator};
 use trove_embedded::{EmbeddedDocumentIndex, EmbeddedIndexConfig};
-use trove_engine::{Backends, Engine, EngineConfig, IngestionLimits};
+use trove_engine::{Backends, Engine, EngineConfig, IngestionLimits, SystemIds};
 use trove_http::{HttpConfig, ReadinessProbe};
 use trove_store::Store;
 
@@ -41,6 +42,7 @@ impl Deployment {
         let index: Arc<dyn DocumentIndex> = if config.retrieval.disable_vector_db {
             Arc::new(Unindexed)
         } else {
+            identity::bind(&config.data_dir, &store, SystemIds.uuid()).await?;
             open_index(config, model.dimensions()).await?
         };
         let engine = engine(config, &store, index, &model);
@@ -67,6 +69,19 @@ impl Deployment {
         let store = store::open_existing(config).await?;
         let model = Model::NotUsed;
         Ok(Self { engine: engine(config, &store, Arc::new(Unindexed), &model), model, store })
+    }
+
+    /// Makes the index of the data directory, which must be ours, the one of the database,
+    /// whichever was before.
+    ///
+    /// # Errors
+    ///
+    /// When the directory belongs to another database, or one of the two cannot be written.
+    pub async fn adopt_database(config: &Config) -> anyhow::Result<()> {
+        let store = store::open_existing(config).await?;
+        let adopted = identity::adopt(&config.data_dir, &store, SystemIds.uuid()).await;
+        store.close().await;
+        adopted
     }
 
     /// Answers how the components are, for as long as they live.

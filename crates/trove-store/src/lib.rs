@@ -15,6 +15,7 @@ mod locks;
 mod migrate;
 mod open;
 mod pairs;
+mod registry;
 mod schema;
 mod sets;
 mod sql;

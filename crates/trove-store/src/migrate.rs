@@ -49,7 +49,8 @@ macro_rules! script {
 }
 
 /// All steps, oldest first.
-pub(crate) const MIGRATIONS: &[Migration] = migrations!["20261121000000_create_foundation"];
+pub(crate) const MIGRATIONS: &[Migration] =
+    migrations!["20261121000000_create_foundation", "20261121120000_create_registry"];
 
 const REGISTER: &str =
     "CREATE TABLE IF NOT EXISTS schema_migration (version text NOT NULL PRIMARY KEY);";

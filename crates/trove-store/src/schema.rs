@@ -179,6 +179,16 @@ diesel::table! {
 }
 
 diesel::table! {
+    use diesel::sql_types::{Integer, Nullable};
+    use crate::sql::Guid;
+    registry (row_number) {
+        row_number -> Integer,
+        id -> Guid,
+        index_holder -> Nullable<Guid>,
+    }
+}
+
+diesel::table! {
     schema_migration (version) {
         version -> Text,
     }

@@ -154,7 +154,8 @@ impl DenseShard {
 
     /// How many points there are.
     pub(crate) fn points(&self) -> Result<u64, DenseError> {
-        Ok(self.with("count", |shard| shard.info().points_count)? as u64)
+        let points = self.with("count", |shard| shard.info().points_count)?;
+        Ok(u64::try_from(points).unwrap_or(u64::MAX))
     }
 
     /// Writes everything to disk.

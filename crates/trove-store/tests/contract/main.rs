@@ -5,6 +5,7 @@
 mod access;
 mod database;
 mod postgres_server;
+mod registry;
 mod sqlite_file;
 
 /// The suites in modules of their names. `$start` is a function; see the suites.

@@ -1,0 +1,104 @@
+//! That a data directory's index and a database belong together.
+//!
+//! The index of a data directory holds the documents of one registry, and the documents of a
+//! registry are in one index. Anything else would find documents that the registry does not know,
+//! under groups that are others there, or miss half of them. The directory names the registry in a
+//! file, the registry names the directory in a row.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
+use trove_store::Store;
+use uuid::Uuid;
+
+const FILE: &str = "identity.json";
+
+/// Contents of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Identity {
+    /// The directory.
+    data_dir: Uuid,
+    /// The registry whose documents its index holds.
+    registry: Uuid,
+}
+
+/// Makes sure that the index of `data_dir` is the one of `store`, and marks both as belonging
+/// together when neither belongs to another. `new` becomes the id of the directory if it has none.
+///
+/// # Errors
+///
+/// A sentence that says which of the two belongs elsewhere, and what to do.
+pub(super) async fn bind(data_dir: &Path, store: &Store, new: Uuid) -> anyhow::Result<()> {
+    let identity = of_directory(data_dir, store, new).await?;
+    let holder = store.claim_index(identity.data_dir).await.context(CONTEXT)?;
+    ensure!(
+        holder == identity.data_dir,
+        "the documents of this database are in the index of another data directory ({holder}), \
+         and would be missing in {} ({}): start Trove with that directory; if it is lost, \
+         `trove adopt-database` makes this one its successor",
+        data_dir.display(),
+        identity.data_dir
+    );
+    Ok(())
+}
+
+/// Makes `data_dir` the one whose index holds the documents of `store`, whichever did before.
+///
+/// # Errors
+///
+/// As [`bind`]; nothing changes when the directory belongs to another database.
+pub(super) async fn adopt(data_dir: &Path, store: &Store, new: Uuid) -> anyhow::Result<()> {
+    of_directory(data_dir, store, new).await?;
+    store.release_index().await.context(CONTEXT)?;
+    bind(data_dir, store, new).await
+}
+
+const CONTEXT: &str = "the database cannot be compared with the index";
+
+/// The identity of the directory, made if it has none; refused when it is of another registry.
+async fn of_directory(data_dir: &Path, store: &Store, new: Uuid) -> anyhow::Result<Identity> {
+    let registry = store.registry_id().await.context(CONTEXT)?;
+    let path = data_dir.join(FILE);
+    let Some(identity) = read(&path)? else {
+        let identity = Identity { data_dir: new, registry };
+        write(&path, identity).with_context(|| format!("{} cannot be written", path.display()))?;
+        return Ok(identity);
+    };
+    ensure!(
+        identity.registry == registry,
+        "the index in {} belongs to another database (registry {}) than the one that is \
+         configured (registry {registry}). Check `database.url`, or restore the database from a \
+         backup; to begin anew, move {FILE}, admin-key and the folder `index` away",
+        data_dir.display(),
+        identity.registry
+    );
+    Ok(identity)
+}
+
+fn read(path: &PathBuf) -> anyhow::Result<Option<Identity>> {
+    match fs::read(path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).with_context(|| {
+            format!(
+                "{} is damaged; if you know that the index belongs to the database, remove it",
+                path.display()
+            )
+        }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
+    }
+}
+
+/// Durably and as a whole: the registry is told only of a directory that remembers its name.
+fn write(path: &Path, identity: Identity) -> io::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let mut file = NamedTempFile::new_in(directory)?;
+    file.write_all(&serde_json::to_vec(&identity)?)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    fs::File::open(directory)?.sync_all()
+}
