@@ -6,6 +6,7 @@ mod readiness;
 mod store;
 mod unindexed;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -29,6 +30,7 @@ pub struct Deployment {
     /// The embedding model, or why there is none.
     pub model: Model,
     store: Arc<Store>,
+    data_dir: PathBuf,
 }
 
 impl Deployment {
@@ -57,7 +59,7 @@ impl Deployment {
                 );
             }
         }
-        Ok(Self { engine, model, store })
+        Ok(Self { engine, model, store, data_dir: config.data_dir.clone() })
     }
 
     /// Opens the database alone: enough for users and keys, and harmless while the service runs.
@@ -68,7 +70,8 @@ impl Deployment {
     pub async fn open_database(config: &Config) -> anyhow::Result<Self> {
         let store = store::open_existing(config).await?;
         let model = Model::NotUsed;
-        Ok(Self { engine: engine(config, &store, Arc::new(Unindexed), &model), model, store })
+        let engine = engine(config, &store, Arc::new(Unindexed), &model);
+        Ok(Self { engine, model, store, data_dir: config.data_dir.clone() })
     }
 
     /// Makes the index of the data directory, which must be ours, the one of the database,
@@ -87,7 +90,7 @@ impl Deployment {
     /// Answers how the components are, for as long as they live.
     #[must_use]
     pub fn readiness(&self, stopping: &Stopping) -> ReadinessProbe {
-        readiness::probe(&self.engine, &self.model, &self.store, stopping)
+        readiness::probe(&self.engine, &self.model, &self.store, &self.data_dir, stopping)
     }
 
     /// Writes down what speeds up the next start, and lets go of everything.

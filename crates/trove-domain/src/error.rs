@@ -22,6 +22,8 @@ pub enum ErrorKind {
     Unsupported,
     /// A dependency does not answer; trying again may help.
     Unavailable,
+    /// There is no room left to store anything; an operator has to make some.
+    StorageFull,
     /// The work did not finish in its time.
     DeadlineExceeded,
     /// A fault of ours; trying again will not help.
@@ -32,6 +34,37 @@ pub enum ErrorKind {
 pub trait Classify: std::error::Error + Send + Sync + 'static {
     /// The kind of this failure.
     fn kind(&self) -> ErrorKind;
+}
+
+/// What systems and the libraries above them say of a storage without room. Several of them say it
+/// in words only.
+const FULL: [&str; 7] = [
+    "No space left on device",
+    "File too large",
+    "StorageFull",
+    "Disk quota exceeded",
+    "QuotaExceeded",
+    "database or disk is full",
+    "could not extend file",
+];
+
+/// Whether a storage without room is behind a failure of an adapter.
+#[must_use]
+pub fn is_storage_full(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        let said = error.to_string();
+        if FULL.iter().any(|full| said.contains(full)) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// The kind of a failure of an adapter: `otherwise`, unless its storage is full.
+pub(crate) fn kind_of(source: &Source, otherwise: ErrorKind) -> ErrorKind {
+    if is_storage_full(source.as_ref()) { ErrorKind::StorageFull } else { otherwise }
 }
 
 /// What every store port answers when it fails.
@@ -75,8 +108,30 @@ pub enum StoreError {
 impl Classify for StoreError {
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::Unavailable { .. } => ErrorKind::Unavailable,
-            Self::Corrupt { .. } | Self::Backend { .. } => ErrorKind::Internal,
+            Self::Unavailable { source, .. } => kind_of(source, ErrorKind::Unavailable),
+            Self::Backend { source, .. } => kind_of(source, ErrorKind::Internal),
+            Self::Corrupt { .. } => ErrorKind::Internal,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::{Classify, ErrorKind, StoreError};
+
+    #[test]
+    fn a_full_storage_is_recognised_below_other_errors() {
+        let kind = |source: io::Error| {
+            let source = Box::new(source);
+            StoreError::Backend { operation: "test", source }.kind()
+        };
+        // ENOSPC and EDQUOT of Linux.
+        assert_eq!(kind(io::Error::from_raw_os_error(28)), ErrorKind::StorageFull);
+        assert_eq!(kind(io::Error::from_raw_os_error(122)), ErrorKind::StorageFull);
+        let inner = io::Error::other("database or disk is full");
+        assert_eq!(kind(io::Error::other(inner)), ErrorKind::StorageFull);
+        assert_eq!(kind(io::ErrorKind::PermissionDenied.into()), ErrorKind::Internal);
     }
 }

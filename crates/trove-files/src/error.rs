@@ -90,11 +90,11 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_may_pass_and_a_missing_permission_does_not() {
-        assert_eq!(kind_of(io::ErrorKind::StorageFull.into()), ErrorKind::Unavailable);
+    fn a_full_disk_is_named_and_a_missing_permission_does_not() {
+        assert_eq!(kind_of(io::ErrorKind::TimedOut.into()), ErrorKind::Unavailable);
         // ENOSPC and EDQUOT of Linux.
-        assert_eq!(kind_of(io::Error::from_raw_os_error(28)), ErrorKind::Unavailable);
-        assert_eq!(kind_of(io::Error::from_raw_os_error(122)), ErrorKind::Unavailable);
+        assert_eq!(kind_of(io::Error::from_raw_os_error(28)), ErrorKind::StorageFull);
+        assert_eq!(kind_of(io::Error::from_raw_os_error(122)), ErrorKind::StorageFull);
         assert_eq!(kind_of(io::ErrorKind::PermissionDenied.into()), ErrorKind::Internal);
         assert_eq!(kind_of(io::Error::other("broken")), ErrorKind::Internal);
         assert_eq!(

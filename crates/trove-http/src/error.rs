@@ -98,6 +98,7 @@ fn status_of(kind: ErrorKind) -> (StatusCode, &'static str) {
         ErrorKind::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED"),
         ErrorKind::Unsupported => (StatusCode::NOT_IMPLEMENTED, "NOT_IMPLEMENTED"),
         ErrorKind::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "SERVICE_UNAVAILABLE"),
+        ErrorKind::StorageFull => (StatusCode::INSUFFICIENT_STORAGE, "INSUFFICIENT_STORAGE"),
         ErrorKind::DeadlineExceeded => (StatusCode::GATEWAY_TIMEOUT, "GATEWAY_TIMEOUT"),
         ErrorKind::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR"),
     }
@@ -199,6 +200,7 @@ fn failed(error: &dyn Classify, request_id: &str) -> HttpResponse {
     let (status, code) = status_of(kind);
     let (detail, retry) = match kind {
         ErrorKind::Unavailable => ("the server cannot do this at present; try again", true),
+        ErrorKind::StorageFull => ("the server has no room left to store this", false),
         ErrorKind::DeadlineExceeded => ("the request took too long", false),
         ErrorKind::Internal => ("the server failed", false),
         ErrorKind::Invalid
@@ -298,6 +300,7 @@ mod tests {
             (ErrorKind::RateLimited, 429, "RATE_LIMITED"),
             (ErrorKind::Unsupported, 501, "NOT_IMPLEMENTED"),
             (ErrorKind::Unavailable, 503, "SERVICE_UNAVAILABLE"),
+            (ErrorKind::StorageFull, 507, "INSUFFICIENT_STORAGE"),
             (ErrorKind::DeadlineExceeded, 504, "GATEWAY_TIMEOUT"),
             (ErrorKind::Internal, 500, "INTERNAL_ERROR"),
         ];

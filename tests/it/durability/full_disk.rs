@@ -37,6 +37,12 @@ async fn a_full_disk_fails_writes_and_nothing_else() {
     let refused = write_until_refused(&service, &data).await;
     assert!(refused.0.is_server_error(), "{}: {}", refused.0, refused.1);
     assert!(refused.1["detail"].is_string(), "{}", refused.1);
+    let ready: Value = service.get("/health/ready").await.unwrap().json().await.unwrap();
+    if disk.is_some() {
+        assert_eq!(refused.0, StatusCode::INSUFFICIENT_STORAGE, "{}", service.log());
+        assert_eq!(refused.1["error_code"], "INSUFFICIENT_STORAGE");
+        assert_eq!(ready["data"]["storage"]["state"], "degraded", "{ready}");
+    }
     assert_eq!(service.get("/health").await.unwrap().status(), StatusCode::OK);
     assert_eq!(service.search("aardvark").await.len(), 1, "searches go on");
 

@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -6,6 +7,9 @@ use trove_http::{Component, ComponentState, Readiness, ReadinessProbe};
 use trove_store::Store;
 
 use super::Model;
+
+/// Room below which a commit or a merge of the index may not fit.
+const ROOM_BYTES_MIN: u64 = 64 << 20;
 
 /// Whether the service is about to stop. Clones share the answer.
 #[derive(Clone, Debug, Default)]
@@ -23,13 +27,16 @@ pub(super) fn probe(
     engine: &Engine,
     model: &Model,
     store: &Arc<Store>,
+    data_dir: &Path,
     stopping: &Stopping,
 ) -> ReadinessProbe {
+    let data_dir: Arc<Path> = data_dir.into();
     let (engine, store, stopping) = (engine.clone(), Arc::clone(store), stopping.clone());
     let model = embedding_model(model);
     Arc::new(move || {
         let (engine, store) = (engine.clone(), Arc::clone(&store));
         let (stopping, model) = (stopping.clone(), model.clone());
+        let data_dir = Arc::clone(&data_dir);
         Box::pin(async move {
             let mut components = Vec::new();
             if stopping.0.load(Ordering::Relaxed) {
@@ -46,6 +53,7 @@ pub(super) fn probe(
                 let reason = "search and ingestion are turned off";
                 component("document_index", ComponentState::Degraded, Some(reason))
             });
+            components.push(storage(&data_dir));
             components.push(model);
             Readiness { components }
         })
@@ -61,6 +69,21 @@ fn judged(name: &str, works: bool, reason: &str) -> Component {
         component(name, ComponentState::Ok, None)
     } else {
         component(name, ComponentState::Failed, Some(reason))
+    }
+}
+
+/// Searches go on without room, so that a service which nothing can be added to stays ready.
+fn storage(data_dir: &Path) -> Component {
+    match rustix::fs::statvfs(data_dir) {
+        Ok(fs) if fs.f_bavail.saturating_mul(fs.f_frsize) < ROOM_BYTES_MIN => {
+            let reason = "the disk of the data directory is all but full: writes fail";
+            component("storage", ComponentState::Degraded, Some(reason))
+        }
+        Ok(_) => component("storage", ComponentState::Ok, None),
+        Err(error) => {
+            log("storage", &error);
+            judged("storage", false, "the data directory cannot be reached")
+        }
     }
 }
 

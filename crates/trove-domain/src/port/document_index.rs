@@ -2,7 +2,7 @@ use async_trait::async_trait;
 
 use crate::chunk::IndexableDocument;
 use crate::document::DocumentAttributes;
-use crate::error::{Classify, ErrorKind, Source};
+use crate::error::{Classify, ErrorKind, Source, kind_of};
 use crate::hit::ScoredChunk;
 use crate::id::DocumentId;
 use crate::query::IndexQuery;
@@ -158,10 +158,9 @@ pub enum DocumentIndexError {
 impl Classify for DocumentIndexError {
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::Unavailable { .. } => ErrorKind::Unavailable,
-            Self::DimensionMismatch { .. } | Self::BatchTooLarge { .. } | Self::Backend { .. } => {
-                ErrorKind::Internal
-            }
+            Self::Unavailable { source, .. } => kind_of(source, ErrorKind::Unavailable),
+            Self::Backend { source, .. } => kind_of(source, ErrorKind::Internal),
+            Self::DimensionMismatch { .. } | Self::BatchTooLarge { .. } => ErrorKind::Internal,
         }
     }
 }

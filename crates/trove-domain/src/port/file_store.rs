@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::error::{Classify, ErrorKind, Source};
+use crate::error::{Classify, ErrorKind, Source, kind_of};
 
 /// The key of a stored file: ASCII letters, digits, `-` and `_`, 1 to 128 of them.
 ///
@@ -96,8 +96,8 @@ impl Classify for FileStoreError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::TooLarge { .. } => ErrorKind::Invalid,
-            Self::Unavailable { .. } => ErrorKind::Unavailable,
-            Self::Backend { .. } => ErrorKind::Internal,
+            Self::Unavailable { source, .. } => kind_of(source, ErrorKind::Unavailable),
+            Self::Backend { source, .. } => kind_of(source, ErrorKind::Internal),
         }
     }
 }
