@@ -160,6 +160,22 @@ async fn queries_do_not_wait_for_passages() {
     }
 }
 
+/// A long document holds up nobody: batches take turns.
+#[tokio::test]
+async fn a_short_batch_does_not_wait_for_long_ones() {
+    let model = LocalEmbeddingModel::new(model());
+    let long = vec!["word ".repeat(254); 48];
+    let (mut first, mut second) =
+        (Box::pin(model.embed_passages(&long)), Box::pin(model.embed_passages(&long)));
+    assert!(futures_util::poll!(&mut first).is_pending());
+    assert!(futures_util::poll!(&mut second).is_pending());
+    model.embed_passages(&["short".to_owned()]).await.unwrap();
+    // In the order of arrival the first would long be done.
+    assert!(futures_util::poll!(&mut first).is_pending());
+    assert_eq!(first.await.unwrap().len(), 48);
+    assert_eq!(second.await.unwrap().len(), 48);
+}
+
 #[test]
 fn a_model_that_is_not_there_or_not_right_is_an_error_with_the_remedy() {
     let load = |dir: &Path| MiniLm::load(dir, MiniLmOptions::for_this_machine()).unwrap_err();

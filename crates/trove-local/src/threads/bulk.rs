@@ -1,5 +1,6 @@
 //! The threads for passages.
 
+use std::collections::VecDeque;
 use std::io;
 use std::num::NonZero;
 use std::ops::Range;
@@ -18,6 +19,8 @@ use crate::word_pieces::WordPieces;
 
 /// Batches that may wait; a caller beyond that waits for its turn to wait.
 const QUEUE_MAX: usize = 2;
+/// Batches that take turns; they are in memory as tokens.
+const TURNS_MAX: usize = 16;
 /// Tokens that one thread takes at a time. More would not be quicker, since the weights of a layer
 /// are by then read once for many tokens; the buffers for that many take 13 MB per thread.
 const PART_TOKENS: usize = 8 * WINDOW;
@@ -47,6 +50,12 @@ struct Progress {
     left: usize,
     /// Absent once answered or given up.
     reply: Option<oneshot::Sender<Vec<Vec<f32>>>>,
+}
+
+/// A batch that has parts left to hand out.
+struct Turn {
+    batch: Arc<Batch>,
+    ranges: std::vec::IntoIter<Range<usize>>,
 }
 
 struct Part {
@@ -111,7 +120,8 @@ impl Drop for Bulk {
     }
 }
 
-/// Cuts batches into tokens and into parts.
+/// Cuts batches into tokens and into parts, and hands these out: one of each batch in turn, so that
+/// a short batch does not wait for a long one.
 fn split(
     mut jobs: mpsc::Receiver<Job>,
     parts: &SyncSender<Part>,
@@ -119,15 +129,39 @@ fn split(
     threads: NonZero<usize>,
     stop: &AtomicBool,
 ) {
-    while let Some(Job { texts, reply }) = jobs.blocking_recv() {
-        if reply.is_closed() || stop.load(Ordering::Relaxed) {
-            continue;
+    let mut turns: VecDeque<Turn> = VecDeque::new();
+    loop {
+        // Whoever waits gets a first turn before anybody gets another.
+        if turns.len() < TURNS_MAX {
+            let job = if turns.is_empty() { jobs.blocking_recv() } else { jobs.try_recv().ok() };
+            match job {
+                Some(job) if !job.reply.is_closed() && !stop.load(Ordering::Relaxed) => {
+                    turns.extend(Turn::begin(job, pieces, threads));
+                    continue;
+                }
+                Some(_) => continue,
+                None if turns.is_empty() => return,
+                None => {}
+            }
         }
-        let Some(mut sequences) = contained(|| {
-            texts.iter().map(|text| pieces.window(text)).enumerate().collect::<Vec<_>>()
-        }) else {
+        let Some(mut turn) = turns.pop_front() else { continue };
+        let Some(range) = turn.ranges.next().filter(|_| !turn.batch.is_given_up()) else {
             continue;
         };
+        if parts.send(Part { batch: Arc::clone(&turn.batch), range }).is_err() {
+            return;
+        }
+        turns.push_back(turn);
+    }
+}
+
+impl Turn {
+    /// `None` when there is nothing to do, which is then answered.
+    fn begin(job: Job, pieces: &WordPieces, threads: NonZero<usize>) -> Option<Self> {
+        let Job { texts, reply } = job;
+        let mut sequences = contained(|| {
+            texts.iter().map(|text| pieces.window(text)).enumerate().collect::<Vec<_>>()
+        })?;
         // Longest first, so that threads become idle at about the same time.
         sequences.sort_by_key(|(_, ids)| std::cmp::Reverse(ids.len()));
         let ranges = part_ranges(&sequences, threads);
@@ -136,13 +170,9 @@ fn split(
         let batch = Arc::new(Batch { sequences, progress: Mutex::new(progress) });
         if ranges.is_empty() {
             batch.progress().answer();
+            return None;
         }
-        for range in ranges {
-            if batch.is_given_up() || parts.send(Part { batch: Arc::clone(&batch), range }).is_err()
-            {
-                break;
-            }
-        }
+        Some(Self { batch, ranges: ranges.into_iter() })
     }
 }
 
