@@ -84,6 +84,7 @@ macro_rules! begin_removal {
             .returning(document::id)
     };
 }
+pub(crate) use begin_removal;
 
 fn texts(ids: &[DocumentId]) -> Vec<&str> {
     ids.iter().map(DocumentId::as_str).collect()

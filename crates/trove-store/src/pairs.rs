@@ -13,11 +13,11 @@ use trove_domain::port::{AccessChange, CcPairStore, NewCcPair};
 
 use crate::Store;
 use crate::backend::{KEYS_MAX, read, transact};
-use crate::documents::mark_dirty;
+use crate::documents::{REMOVAL, begin_removal, mark_dirty, present};
 use crate::error::{Failure, corrupt};
 use crate::jobs::insert_job;
 use crate::locks::Locks;
-use crate::schema::{cc_pair, cc_pair_group, connector, user_group};
+use crate::schema::{cc_pair, cc_pair_group, connector, document, document_cc_pair, user_group};
 use crate::sql::{Id, Time};
 
 /// The system's empty credential.
@@ -206,6 +206,57 @@ impl CcPairStore for Store {
                 .await?;
             insert_groups!(conn, id.0, &change.groups);
             mark_dirty!(conn, &[id.0], now);
+            insert_job!(conn, job_id, job);
+            Ok(true)
+        })
+    }
+
+    #[tracing::instrument(name = "db.cc_pair.remove", skip_all)]
+    async fn remove(
+        &self,
+        id: CcPairId,
+        now: DateTime<Utc>,
+        job: NewJob,
+    ) -> Result<bool, StoreError> {
+        if id == CcPair::DEFAULT {
+            return Ok(false);
+        }
+        let job_id = self.ids().uuid();
+        transact!(self, "cc_pair.remove", |conn| {
+            conn.lock_pairs(&[id.0]).await?;
+            let connector: Option<i32> = cc_pair::table
+                .find(id.0)
+                .select(cc_pair::connector_id)
+                .first(conn)
+                .await
+                .optional()?;
+            let Some(connector) = connector else { return Ok(false) };
+            mark_dirty!(conn, &[id.0], now);
+            let documents: Vec<String> = diesel::delete(document_cc_pair::table)
+                .filter(document_cc_pair::cc_pair_id.eq(id.0))
+                .returning(document_cc_pair::document_id)
+                .get_results(conn)
+                .await?;
+            for documents in documents.chunks(KEYS_MAX) {
+                let held: BTreeSet<String> = document_cc_pair::table
+                    .filter(document_cc_pair::document_id.eq_any(documents))
+                    .select(document_cc_pair::document_id)
+                    .load(conn)
+                    .await?
+                    .into_iter()
+                    .collect();
+                let orphaned = documents.iter().filter(|id| !held.contains(*id));
+                let _: Vec<String> = begin_removal!(orphaned, now).get_results(conn).await?;
+            }
+            diesel::delete(cc_pair::table.find(id.0)).execute(conn).await?;
+            let others: i64 = cc_pair::table
+                .filter(cc_pair::connector_id.eq(connector))
+                .count()
+                .get_result(conn)
+                .await?;
+            if others == 0 {
+                diesel::delete(connector::table.find(connector)).execute(conn).await?;
+            }
             insert_job!(conn, job_id, job);
             Ok(true)
         })

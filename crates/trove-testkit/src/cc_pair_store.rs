@@ -39,6 +39,10 @@ macro_rules! cc_pair_store_contract {
                 a_job_that_waits_already_does_not_hinder_a_change_of_access,
                 access_of_an_unknown_pair_changes_nothing,
                 a_change_of_access_during_a_registration_is_not_lost,
+                a_pair_is_removed_with_the_documents_that_it_alone_holds,
+                a_removed_pair_takes_along_what_was_never_indexed,
+                a_removed_pair_leaves_its_job_and_its_name,
+                neither_the_default_pair_nor_an_unknown_one_is_removed,
             ]
         );
     };
@@ -304,4 +308,58 @@ pub async fn a_change_of_access_during_a_registration_is_not_lost(stores: &Store
     }
     let gone = stores.documents.get(&[document_id("d0")]).await.unwrap();
     assert_eq!(gone, [None]);
+}
+
+async fn remove(stores: &Stores, pair: CcPairId) -> bool {
+    stores.pairs.remove(pair, at(1), new_job("sync", "sync")).await.unwrap()
+}
+
+/// What others hold stays, with their access.
+pub async fn a_pair_is_removed_with_the_documents_that_it_alone_holds(stores: &Stores) {
+    let pair = stores.pair("files", AccessType::Public, &[]).await;
+    let other = stores.pair("other", AccessType::Private, &[]).await;
+    stores.index(other, &["foreign", "shared"]).await;
+    stores.index(pair, &["a", "b", "shared"]).await;
+
+    assert!(remove(stores, pair).await);
+
+    assert_eq!(stores.pairs.get(pair).await.unwrap(), None);
+    let left = stores.documents.get(&document_ids(&["a", "b"])).await.unwrap();
+    assert_eq!(left, [None, None]);
+    let dirty = stores.documents.list_dirty(None, 9).await.unwrap();
+    let dirty: Vec<_> = dirty.iter().map(|dirty| (dirty.id.as_str(), dirty.pending)).collect();
+    let (removal, attributes) = (PendingState::Removal, PendingState::Attributes);
+    assert_eq!(dirty, [("a", removal), ("b", removal), ("shared", attributes)]);
+    let attributes = stores.documents.attributes(&document_ids(&["shared"])).await.unwrap();
+    assert!(!attributes[0].as_ref().unwrap().attributes.access.public);
+    assert!(!remove(stores, pair).await, "it is gone");
+}
+
+/// An interrupted ingestion leaves such documents.
+pub async fn a_removed_pair_takes_along_what_was_never_indexed(stores: &Stores) {
+    let pair = stores.pair("files", AccessType::Public, &[]).await;
+    stores.documents.register(pair, &[registration("a")], at(0)).await.unwrap().unwrap();
+    assert!(remove(stores, pair).await);
+    assert_eq!(stores.documents.get(&document_ids(&["a"])).await.unwrap(), [None]);
+    let due = stores.documents.due_removals(&document_ids(&["a"])).await.unwrap();
+    assert_eq!(due.len(), 1);
+}
+
+/// The name is free for another pair.
+pub async fn a_removed_pair_leaves_its_job_and_its_name(stores: &Stores) {
+    let pair = stores.pair("files", AccessType::Public, &[]).await;
+    assert!(remove(stores, pair).await);
+    assert_eq!(stores.claim("sync", at(1)).await.unwrap().kind, "sync");
+    let again = stores.pair("files", AccessType::Private, &[]).await;
+    assert_ne!(again, pair);
+}
+
+/// Not even a job is enqueued.
+pub async fn neither_the_default_pair_nor_an_unknown_one_is_removed(stores: &Stores) {
+    stores.index(CcPair::DEFAULT, &["posted"]).await;
+    assert!(!remove(stores, CcPair::DEFAULT).await);
+    assert!(!remove(stores, CcPairId(4711)).await);
+    assert!(stores.pairs.get(CcPair::DEFAULT).await.unwrap().is_some());
+    assert!(stores.dirty().await.is_empty());
+    assert_eq!(stores.jobs.depth("sync").await.unwrap(), 0);
 }

@@ -67,4 +67,14 @@ pub trait CcPairStore: Send + Sync + 'static {
         now: DateTime<Utc>,
         job: NewJob,
     ) -> Result<bool, StoreError>;
+
+    /// Removes a pair and its connector, marks the documents that no other pair holds for removal
+    /// and the others of the pair as changed, and enqueues `job`, in one step; `false` when there
+    /// is no such pair, or it is the default one, and nothing changes.
+    async fn remove(
+        &self,
+        id: CcPairId,
+        now: DateTime<Utc>,
+        job: NewJob,
+    ) -> Result<bool, StoreError>;
 }
