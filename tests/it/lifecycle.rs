@@ -19,6 +19,30 @@ async fn sigterm_ends_with_zero_and_nothing_is_lost() {
     assert_eq!(again.search("zebra").await.len(), 1);
 }
 
+/// A terminal that is closed.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn sighup_ends_in_order_and_is_ignored_under_nohup() {
+    let temp = tempfile::tempdir().unwrap();
+    let service = Service::start(temp.path()).await;
+    service.signal("HUP").await;
+    let (status, log) = service.ended().await;
+    assert_eq!(status.code(), Some(0), "{log}");
+    assert!(log.contains("stopped"), "{log}");
+
+    let serve = trove(&["serve", "--listen", "127.0.0.1:0", "--data-dir"]);
+    let mut command = tokio::process::Command::new("nohup");
+    crate::child::isolate(&mut command);
+    command.arg(serve.as_std().get_program()).args(serve.as_std().get_args()).arg(temp.path());
+    let service = Service::start_with(command, temp.path()).await;
+    service.signal("HUP").await;
+    assert!(service.ingest("kept", &["the zebra stays".to_owned()]).await.unwrap().is_success());
+    service.signal("TERM").await;
+    let (status, log) = service.ended().await;
+    assert_eq!(status.code(), Some(0), "{log}");
+    assert!(log.contains("SIGTERM") && !log.contains("SIGHUP"), "{log}");
+}
+
 /// A request whose body is not complete is in flight for as long as we like.
 #[tokio::test]
 async fn a_request_in_flight_is_answered_before_the_end() {

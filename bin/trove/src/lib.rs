@@ -56,7 +56,7 @@ async fn dispatch(command: Command, loaded: Loaded) -> Result<u8, Failure> {
         Command::Model(command) => commands::model::run(&config, command).await,
         Command::AdoptDatabase => commands::adopt_database::run(&config).await,
         Command::Eval(args) => commands::eval::run(&config, args).await,
-        Command::CheckConfig(_) => commands::check_config::run(&loaded),
+        Command::CheckConfig(_) => commands::check_config::run(&loaded).await,
         Command::Openapi => commands::openapi::run(),
     }
 }

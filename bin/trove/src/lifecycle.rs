@@ -23,8 +23,12 @@ pub struct Lifecycle {
 }
 
 impl Lifecycle {
-    /// Starts to listen for SIGTERM and SIGINT. The first asks to stop; a second one ends the
-    /// process at once with 128 plus the number of the signal.
+    /// Starts to listen for SIGTERM, SIGINT and SIGHUP. The first asks to stop; a second SIGTERM or
+    /// SIGINT ends the process at once with 128 plus the number of the signal. (A terminal that is
+    /// closed may send SIGHUP twice.)
+    ///
+    /// SIGHUP stays ignored where `nohup` has it ignored, and keeps its default where that cannot be
+    /// known.
     ///
     /// # Errors
     ///
@@ -33,6 +37,7 @@ impl Lifecycle {
         let listen = |kind| signal(kind).context("signals cannot be listened for");
         let terminate = listen(SignalKind::terminate())?;
         let interrupt = listen(SignalKind::interrupt())?;
+        let hangup = if ignores_hangup() { None } else { Some(listen(SignalKind::hangup())?) };
         let lifecycle = Self {
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -40,7 +45,7 @@ impl Lifecycle {
         };
         // Not tracked: it waits for a second signal for as long as the process lives.
         let stop = lifecycle.stop.clone();
-        TaskTracker::new().spawn(obey(terminate, interrupt, stop));
+        TaskTracker::new().spawn(obey(Signals { terminate, interrupt }, hangup, stop));
         Ok(lifecycle)
     }
 
@@ -101,20 +106,49 @@ impl Lifecycle {
     }
 }
 
-async fn obey(mut terminate: Signal, mut interrupt: Signal, stop: CancellationToken) {
-    let first = next(&mut terminate, &mut interrupt).await;
-    tracing::info!(signal = first.0, "stopping; a second signal stops at once");
-    stop.cancel();
-    let second = next(&mut terminate, &mut interrupt).await;
-    tracing::warn!(signal = second.0, "stopped at once by a second signal");
-    std::process::exit(SIGNALLED + second.1);
+/// Whether SIGHUP is ignored, or that cannot be known: `nohup` starts a process so, and listening
+/// would undo it.
+fn ignores_hangup() -> bool {
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return true };
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // The lowest bit is signal 1.
+    mask.is_none_or(|mask| mask & 1 == 1)
 }
 
-async fn next(terminate: &mut Signal, interrupt: &mut Signal) -> (&'static str, i32) {
-    tokio::select! {
-        _ = terminate.recv() => ("SIGTERM", SignalKind::terminate().as_raw_value()),
-        _ = interrupt.recv() => ("SIGINT", SignalKind::interrupt().as_raw_value()),
+/// What ends the process in order, then at once.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    async fn next(&mut self) -> (&'static str, i32) {
+        tokio::select! {
+            _ = self.terminate.recv() => ("SIGTERM", SignalKind::terminate().as_raw_value()),
+            _ = self.interrupt.recv() => ("SIGINT", SignalKind::interrupt().as_raw_value()),
+        }
     }
+}
+
+async fn obey(mut signals: Signals, hangup: Option<Signal>, stop: CancellationToken) {
+    let first = async {
+        match hangup {
+            Some(mut hangup) => {
+                tokio::select! {
+                    signal = signals.next() => signal.0,
+                    _ = hangup.recv() => "SIGHUP",
+                }
+            }
+            None => signals.next().await.0,
+        }
+    };
+    let signal = first.await;
+    tracing::info!(signal, "stopping; a second signal stops at once");
+    stop.cancel();
+    let (signal, number) = signals.next().await;
+    tracing::warn!(signal, "stopped at once by a second signal");
+    std::process::exit(SIGNALLED + number);
 }
 
 #[cfg(test)]

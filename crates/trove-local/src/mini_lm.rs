@@ -53,6 +53,9 @@ pub struct MiniLm {
 }
 
 impl MiniLm {
+    /// Names of the files that are read; whatever else is published beside them is not needed.
+    pub const FILES: [&str; 2] = [WEIGHTS.name, TOKENIZER.name];
+
     /// Reads the model in `dir`, verifies it and starts its threads. Blocks for about 0.3 s.
     ///
     /// # Errors

@@ -67,6 +67,12 @@ impl PostgresConfig {
             connect_timeout: Duration::from_secs(10),
         }
     }
+
+    /// Whether `url` is an address, with parameters that are known and have values they can have.
+    #[must_use]
+    pub fn is_address(url: &str) -> bool {
+        parse(url).is_ok()
+    }
 }
 
 /// Longest time that [`Store::ping`] takes.

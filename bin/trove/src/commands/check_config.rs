@@ -1,15 +1,29 @@
 //! `trove check-config`
 
+use std::io::{self, Write};
+
 use super::print;
 use crate::config::{Loaded, show};
-use crate::failure::{Failure, SUCCESS};
+use crate::failure::{Failure, SUCCESS, USAGE};
+use crate::wiring::Model;
 
-/// Prints the effective values. A configuration that cannot be used never gets here.
+/// Prints the effective values. Settings that cannot be used never get here; the model is read as
+/// `trove serve` would, because its directory is a setting, too.
 ///
 /// # Errors
 ///
-/// When standard output cannot be written.
-pub fn run(loaded: &Loaded) -> Result<u8, Failure> {
+/// When the model's files are not the model, or standard output cannot be written.
+pub async fn run(loaded: &Loaded) -> Result<u8, Failure> {
     print(&show(loaded))?;
+    let model = Model::load(&loaded.config).await;
+    if let Model::Missing { dir } = model.map_err(|error| Failure { code: USAGE, error })? {
+        // A closed standard error takes no warning.
+        let _ = writeln!(
+            io::stderr(),
+            "warning: there is no embedding model in {} (embedding.model_dir): searches are by \
+             words alone until `trove model pull` has fetched it",
+            dir.display()
+        );
+    }
     Ok(SUCCESS)
 }

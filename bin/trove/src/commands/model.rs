@@ -31,7 +31,8 @@ pub async fn run(config: &Config, command: ModelCommand) -> Result<u8, Failure> 
             let dir = dir.unwrap_or_else(|| config.model_dir());
             verify(dir.clone()).await?;
             print(&format!(
-                "{} holds the embedding model, complete and unchanged\n",
+                "{} in {} are the published ones; no other file is read\n",
+                MiniLm::FILES.join(" and "),
                 dir.display()
             ))?;
         }

@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use trove_store::PostgresConfig;
 use url::Url;
 
 use super::load::millis;
@@ -55,7 +56,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         key: "database.url",
         accepted: "postgres://USER:PASSWORD@HOST:PORT/NAME",
-        holds: |config| config.database.url.as_ref().is_none_or(DatabaseUrl::is_postgres),
+        holds: |config| config.database.url.as_ref().is_none_or(DatabaseUrl::is_valid),
     },
     Rule {
         key: "database.busy_timeout_ms",
@@ -84,6 +85,8 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
+const SSL_MODES: [&str; 5] = ["disable", "prefer", "require", "verify-ca", "verify-full"];
+
 /// The address of a database. Shows itself without its password, whichever way it is printed.
 #[derive(Clone)]
 pub struct DatabaseUrl(SecretString);
@@ -101,9 +104,32 @@ impl DatabaseUrl {
         &self.0
     }
 
-    fn is_postgres(&self) -> bool {
-        Url::parse(self.0.expose_secret())
-            .is_ok_and(|url| matches!(url.scheme(), "postgres" | "postgresql") && url.has_host())
+    fn is_valid(&self) -> bool {
+        self.parsed().is_some() && PostgresConfig::is_address(self.0.expose_secret())
+    }
+
+    /// The address as a URL, if it is one of PostgreSQL.
+    fn parsed(&self) -> Option<Url> {
+        let url = Url::parse(self.0.expose_secret()).ok()?;
+        (matches!(url.scheme(), "postgres" | "postgresql") && url.has_host()).then_some(url)
+    }
+
+    /// What is wrong with an address that is not valid, to end a sentence with. Shows nothing but a
+    /// wrong `sslmode`.
+    pub(super) fn hint(&self) -> String {
+        let Some(url) = self.parsed() else { return String::new() };
+        let modes = url.query_pairs().filter(|(key, _)| key == "sslmode");
+        let wrong = modes.map(|(_, mode)| mode).find(|mode| !SSL_MODES.contains(&&**mode));
+        match wrong {
+            Some(mode) => format!(
+                "; its sslmode is {:?}, expected {}",
+                mode.chars().take(20).collect::<String>(),
+                SSL_MODES.join(", ")
+            ),
+            None => "; a parameter after `?` is not known or has a wrong value, or special \
+                     characters in user and password are not percent-encoded"
+                .to_owned(),
+        }
     }
 }
 

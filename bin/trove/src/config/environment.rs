@@ -55,7 +55,10 @@ pub(super) fn read(variables: Vec<(OsString, OsString)>) -> Environment {
             }
         };
         if !settings.iter().any(|(known, _)| *known == key) {
-            let hint = suggestion(name, spellings(&settings).iter().map(String::as_str));
+            let hint = match closest(&key, settings.iter().map(|(known, _)| known.as_str())) {
+                Some(near) => format!("; did you mean `{}`?", spelling(near)),
+                None => suggestion(&key, []),
+            };
             found.problems.push(format!("the environment variable {name} is not a setting{hint}"));
             continue;
         }
@@ -76,11 +79,9 @@ fn spelled_out(name: &str) -> Option<String> {
     Some(name.strip_prefix(PREFIX)?.to_ascii_lowercase().replace("__", "."))
 }
 
-fn spellings(settings: &[(String, figment::value::Value)]) -> Vec<String> {
-    settings
-        .iter()
-        .map(|(key, _)| format!("{PREFIX}{}", key.to_ascii_uppercase().replace('.', "__")))
-        .collect()
+/// The other way round.
+fn spelling(key: &str) -> String {
+    format!("{PREFIX}{}", key.to_ascii_uppercase().replace('.', "__"))
 }
 
 /// A sentence if `name` is probably meant to be one of ours. Anything else that begins with
@@ -93,7 +94,10 @@ fn misspelled(name: &str) -> Option<String> {
         .map(str::to_owned);
     // All but the underscores are right.
     let letters = |name: &str| name.replace('_', "");
-    let spelled = || spellings(&rule::keys()).into_iter().find(|s| letters(s) == letters(name));
+    let spelled = || {
+        let mut spellings = rule::keys().into_iter().map(|(key, _)| spelling(&key));
+        spellings.find(|spelled| letters(spelled) == letters(name))
+    };
     near.or_else(spelled).map(|meant| {
         format!("the environment variable {name} is not a setting; did you mean `{meant}`?")
     })
@@ -115,6 +119,9 @@ mod tests {
         assert!(spelled.contains("did you mean `TROVE__HTTP__PREFIX`"), "{spelled}");
         let spelled = &problems(&[("TROVE_DATABASE_URL", "postgres://h/n")])[0];
         assert!(spelled.contains("did you mean `TROVE__DATABASE__URL`"), "{spelled}");
+        let password = &problems(&[("TROVE__DATABASE__PASSWORD", "hunter2")])[0];
+        assert!(password.contains("parts of `database.url`"), "{password}");
+        assert!(!password.contains("hunter2"), "{password}");
         let foreign = [("TROVE_PORT", "tcp://10.0.0.1:80"), ("TROVE_SERVICE_HOST", "10.0.0.1")];
         assert!(problems(&foreign).is_empty());
         assert!(problems(&[("TROVE_LISTEN", ""), ("HOME", "/root")]).is_empty());

@@ -59,14 +59,20 @@ fn is_timeout(duration: Duration) -> bool {
     (Duration::from_millis(100)..=HOUR).contains(&duration)
 }
 
+/// Whether clients send `prefix` as it is: they resolve dots, and encode most other characters.
+fn is_path(prefix: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
+    let path = prefix.strip_prefix('/').unwrap_or(prefix);
+    let path = path.strip_suffix('/').unwrap_or(path);
+    let part = |part: &str| !matches!(part, "" | "." | "..");
+    prefix.bytes().all(plain) && (path.is_empty() && prefix != "//" || path.split('/').all(part))
+}
+
 pub(super) const RULES: &[Rule] = &[
     Rule {
         key: "http.prefix",
-        accepted: "a path of letters, digits, `/`, `-`, `_` and `.`, or nothing",
-        holds: |config| {
-            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
-            config.http.prefix.bytes().all(plain) && !config.http.prefix.contains("//")
-        },
+        accepted: "a path of letters, digits, `/`, `-`, `_` and `.`, no part of it empty, `.` or `..`; or nothing",
+        holds: |config| is_path(&config.http.prefix),
     },
     Rule {
         key: "http.body_limit_bytes",
@@ -105,3 +111,21 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule { key: "http.docs", accepted: "true or false", holds: |_| true },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::is_path;
+
+    #[test]
+    fn a_prefix_is_a_path_that_clients_send_as_it_is() {
+        for good in ["", "/", "/api", "api", "/api/", "/v1.2/search_api-x"] {
+            assert!(is_path(good), "{good}");
+        }
+        for bad in [
+            "//", "///", "/../x", "/x/..", "/./x", "..", ".", "//api", "/api//", "/a//b", "/a b",
+            "/a?b", "/a#b", "/a%2f", "/ä", "/{x}", "/a\\b", "\n",
+        ] {
+            assert!(!is_path(bad), "{bad:?}");
+        }
+    }
+}

@@ -28,7 +28,10 @@ impl Layer {
     /// A sentence that says why it cannot be read, or where its syntax is wrong.
     pub(super) fn file(path: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(path).map_err(|error| {
-            format!("the configuration file {} cannot be read: {error}", path.display())
+            let link =
+                path.read_link().map(|to| format!("; it is a symbolic link to {}", to.display()));
+            let link = link.unwrap_or_default();
+            format!("the configuration file {} cannot be read: {error}{link}", path.display())
         })?;
         // The error's own text shows the line, which may hold a password.
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {

@@ -10,7 +10,7 @@ use figment::{Figment, error::Kind};
 use super::layers::Layer;
 use super::problem::ConfigError;
 use super::rule::{Rule, dict_of, leaves, rules};
-use super::{Config, FILE_NAME, LogFormat, environment};
+use super::{Config, DatabaseUrl, FILE_NAME, LogFormat, environment};
 
 /// What a configuration is made from.
 #[derive(Clone, Debug, Default)]
@@ -53,8 +53,15 @@ pub struct Loaded {
 pub fn load(sources: Sources) -> Result<Loaded, ConfigError> {
     let Sources { file, environment, flags } = sources;
     let mut environment = environment::read(environment);
-    let flags = flag_layers(flags);
     let mut problems = std::mem::take(&mut environment.problems);
+    if let Some(dir) = flags.data_dir.as_ref().filter(|dir| dir.to_str().is_none()) {
+        problems.push(format!(
+            "the data directory {} (flag --data-dir) has a name that is not valid UTF-8, which \
+             SQLite cannot open; choose another name",
+            dir.display()
+        ));
+    }
+    let flags = flag_layers(flags);
 
     let named = file.or_else(|| environment.file.take().map(PathBuf::from));
     let in_data_dir = named.is_none();
@@ -128,7 +135,8 @@ fn file_in_data_dir(environment: &[Layer], flags: &[Layer]) -> Option<PathBuf> {
         None => Config::default().data_dir,
     };
     let path = data_dir.join(FILE_NAME);
-    path.exists().then_some(path)
+    // A symbolic link to nothing counts: settings that somebody made must not be passed by.
+    path.symlink_metadata().is_ok().then_some(path)
 }
 
 fn wrong_type(figment: &Figment, error: &figment::Error) -> String {
@@ -147,13 +155,15 @@ fn wrong_type(figment: &Figment, error: &figment::Error) -> String {
 
 fn wrong_value(figment: &Figment, rule: &Rule) -> String {
     let key = rule.key;
+    let value = figment.find_value(key).ok();
     // A wrong address of a database may hold a right password.
-    let shown = if key == "database.url" {
-        "********".to_owned()
+    let (shown, hint) = if key == "database.url" {
+        let url = value.and_then(Value::into_string).map(DatabaseUrl::new);
+        ("********".to_owned(), url.map_or_else(String::new, |url| url.hint()))
     } else {
-        figment.find_value(key).ok().map_or_else(String::new, |value| shown(&value))
+        (value.as_ref().map_or_else(String::new, shown), String::new())
     };
-    format!("`{key}` is {shown} ({}), expected {}", origin(figment, key), rule.accepted)
+    format!("`{key}` is {shown} ({}), expected {}{hint}", origin(figment, key), rule.accepted)
 }
 
 fn shown(value: &Value) -> String {

@@ -21,32 +21,65 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// `; did you mean X?` when one of `known` looks like `name`, else nothing.
+/// `; did you mean X?` when one of `known` looks like `name`, where it belongs when it is a part of
+/// the database's address, else nothing.
 pub(super) fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    closest(name, known).map(|best| format!("; did you mean `{best}`?")).unwrap_or_default()
+    match closest(name, known) {
+        Some(best) => format!("; did you mean `{best}`?"),
+        None if is_part_of_address(name) => ADDRESS_HINT.to_owned(),
+        None => String::new(),
+    }
 }
 
-/// The one of `known` that `name` is probably a misspelling of.
+const ADDRESS_HINT: &str = "; user, password, host, port and name of the database are \
+     parts of `database.url`, postgres://USER:PASSWORD@HOST:PORT/NAME, which the environment \
+     variable TROVE__DATABASE__URL sets without a file";
+
+/// Whether `name` is a setting that others have for a part of `database.url`.
+fn is_part_of_address(name: &str) -> bool {
+    const PASSWORD: [&str; 4] = ["password", "passwd", "pass", "pwd"];
+    const OTHERS: [&str; 8] =
+        ["user", "username", "host", "hostname", "port", "name", "dbname", "sslmode"];
+    let name = name.to_ascii_lowercase();
+    let (section, name) = split(&name);
+    PASSWORD.iter().any(|part| is_near(name, part))
+        || section == "database" && OTHERS.iter().any(|part| is_near(name, part))
+}
+
+/// The one of `known` that `name` is probably a misspelling of: the name itself has to be near, and
+/// of several in the nearest section.
 pub(super) fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = name.to_ascii_lowercase();
-    let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
+    let (section, name) = split(&wanted);
     known
         .into_iter()
-        .map(|key| {
+        .filter_map(|key| {
             let lower = key.to_ascii_lowercase();
-            let whole = strsim::jaro_winkler(&wanted, &lower);
-            // The right name in the wrong section, or in none, is a likely slip, too.
-            let name_alone = 0.95 * strsim::jaro_winkler(&last(&wanted), &last(&lower));
-            (whole.max(name_alone), key)
+            let (key_section, key_name) = split(&lower);
+            let cut_short = name.len() >= 4 && key_name.starts_with(name);
+            (is_near(name, key_name) || cut_short).then(|| {
+                let distance = strsim::osa_distance(name, key_name);
+                ((distance, strsim::osa_distance(section, key_section)), key)
+            })
         })
-        .filter(|(likeness, _)| *likeness > 0.84)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .min_by_key(|(distance, _)| *distance)
         .map(|(_, key)| key)
+}
+
+/// Section and name of a setting.
+fn split(key: &str) -> (&str, &str) {
+    key.rsplit_once('.').unwrap_or(("", key))
+}
+
+/// One slip of the finger for each four letters.
+fn is_near(name: &str, known: &str) -> bool {
+    let letters = name.chars().count().max(known.chars().count());
+    strsim::osa_distance(name, known) <= (letters / 4).max(1)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::closest;
+    use super::{closest, suggestion};
 
     #[test]
     fn a_misspelling_is_recognised_and_anything_else_is_not() {
@@ -58,6 +91,20 @@ mod tests {
         check("log.filtre", Some("log.filter"));
         check("prefix", Some("http.prefix"));
         check("datadir", Some("data_dir"));
+        check("htp.worker", Some("http.workers"));
+        check("http.work", Some("http.workers"));
         check("colour", None);
+        check("http.passwrd", None);
+    }
+
+    #[test]
+    fn a_password_is_no_misspelling_but_part_of_the_address() {
+        let known = ["database.url", "database.readers", "database.pool_size"];
+        for name in ["database.passwrd", "database.password", "password", "database.user"] {
+            let hint = suggestion(name, known);
+            assert!(hint.contains("parts of `database.url`"), "{name}{hint}");
+        }
+        assert_eq!(suggestion("database.reader", known), "; did you mean `database.readers`?");
+        assert_eq!(suggestion("index.colour", known), "");
     }
 }
