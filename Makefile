@@ -25,7 +25,7 @@ run: ## build, index this project's documents, start the service
 	$(RELEASE)/trove index --data-dir $(DATA_DIR) README.md CONTRIBUTING.md CHANGELOG.md docs
 	@printf '%s\n' '' 'When it is ready, search it from another terminal:' '' \
 	  "  curl http://$(LISTEN)/api/search -H \"Authorization: Bearer \$$(cat $(DATA_DIR)/admin-key)\" -H 'Content-Type: application/json' -d '{\"query\": \"what happens when the process is killed?\"}'" ''
-	exec $(RELEASE)/trove serve --data-dir $(DATA_DIR) --listen $(LISTEN)
+	exec $(RELEASE)/trove serve --data-dir $(DATA_DIR) --listen $(LISTEN) --print-admin-key
 
 model: ## fetch the embedding model (once)
 	$(BUILD_TESTS)

@@ -144,14 +144,163 @@ async fn an_unreadable_folder_removes_nothing() {
     assert_eq!((code, counts(&report).as_str()), (0, "0 0 2 0 0 0 0"), "{report}");
 }
 
+/// Whatever is named and cannot become a document: nothing is opened, made or waited for.
 #[tokio::test]
-async fn a_file_that_is_named_must_be_of_a_known_type() {
+async fn what_is_named_must_be_a_folder_or_a_file_of_a_known_type() {
     let case = Case::new();
+    case.write("good.txt", "fine");
     case.write("picture.png", "");
-    let output = run(case.command(&[&case.docs().join("picture.png")])).await;
-    assert_eq!(output.status.code(), Some(3));
-    let report = String::from_utf8(output.stdout).unwrap();
-    assert!(report.contains("type .png"), "{report}");
+    case.write("LICENSE", "");
+    let _socket = std::os::unix::net::UnixListener::bind(case.docs().join("socket.txt")).unwrap();
+    let fifo = case.docs().join("fifo.txt");
+    let made = tokio::process::Command::new("mkfifo").arg(&fifo).status().await.unwrap();
+    assert!(made.success());
+    let paths = ["good.txt", "picture.png", "LICENSE", "socket.txt", "fifo.txt"];
+    let paths = paths.map(|name| case.docs().join(name));
+    let mut paths: Vec<&Path> = paths.iter().map(std::path::PathBuf::as_path).collect();
+    paths.push(Path::new("/dev/null"));
+    let error = refused(case.command(&paths), 2).await;
+    for reason in [
+        "picture.png cannot be indexed: files of type .png are not indexed",
+        "LICENSE cannot be indexed: files without an extension",
+        "socket.txt cannot be indexed: it is a socket",
+        "fifo.txt cannot be indexed: it is a FIFO",
+        "/dev/null cannot be indexed: it is a device",
+    ] {
+        assert!(error.contains(reason), "{error}");
+    }
+    assert!(!error.contains("good.txt"), "{error}");
+    assert!(!case.data().exists(), "nothing was made");
+
+    // In a folder they are passed by.
+    let (code, report) = case.index().await;
+    assert_eq!((code, counts(&report).as_str()), (0, "1 0 0 0 0 4 0"), "{report}");
+}
+
+#[tokio::test]
+async fn the_data_directory_is_never_indexed() {
+    let case = Case::new();
+    case.write("a.txt", "alpha");
+    let data = case.docs().join("data");
+    let index = |path: &Path| {
+        let mut command = trove(&["index", "--json", "--no-ignore", "--data-dir"]);
+        command.arg(&data).arg(path);
+        command
+    };
+    for _ in 0..2 {
+        let output = run(index(&case.docs())).await;
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["targets"][0]["files"], 1, "{report}");
+    }
+    std::os::unix::fs::symlink(&data, case.temp.path().join("link")).unwrap();
+    for path in [data.clone(), data.join("index"), case.temp.path().join("link")] {
+        let error = refused(index(&path), 2).await;
+        assert!(error.contains("Trove's own data directory"), "{error}");
+    }
+}
+
+/// As a disk that is not mounted looks.
+#[tokio::test]
+async fn a_root_of_which_nothing_is_left_keeps_its_documents_unless_told_otherwise() {
+    let case = Case::new();
+    case.write("a.txt", "alpha");
+    case.write("sub/b.txt", "beta");
+    assert_eq!(case.index().await.0, 0);
+    fs::remove_file(case.docs().join("a.txt")).unwrap();
+    fs::remove_dir_all(case.docs().join("sub")).unwrap();
+
+    let other = case.temp.path().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("c.txt"), "gamma").unwrap();
+    let output = run(case.command(&[&case.docs(), &other])).await;
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("docs (2)") && error.contains("--allow-empty"), "{error}");
+    assert!(!error.contains("other"), "{error}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["complete"], false);
+    assert_eq!(counts(&report["targets"][0]), "0 0 0 0 0 0 0");
+    assert_eq!(report["targets"][0]["kept_though_gone"], 2);
+    assert_eq!(counts(&report["targets"][1]), "1 0 0 0 0 0 0", "the rest goes on");
+
+    let mut command = case.command(&[&case.docs()]);
+    command.arg("--allow-empty");
+    let output = run(command).await;
+    assert_eq!(output.status.code(), Some(0));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(counts(&report["targets"][0]), "0 0 0 0 0 0 2");
+    assert_eq!(case.index().await.0, 0, "there is nothing more to keep");
+}
+
+#[tokio::test]
+async fn a_root_that_is_gone_is_listed_and_removed() {
+    let case = Case::new();
+    case.write("a.txt", "alpha");
+    let other = case.temp.path().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("b.txt"), "beta").unwrap();
+    assert_eq!(run(case.command(&[&case.docs(), &other])).await.status.code(), Some(0));
+    let listed = || async {
+        let mut command = trove(&["index", "--list", "--json", "--data-dir"]);
+        command.arg(case.data());
+        let listed: Value = serde_json::from_slice(&run(command).await.stdout).unwrap();
+        let entry = |entry: &Value| {
+            let name = Path::new(entry["name"].as_str().unwrap()).file_name().unwrap();
+            (name.to_string_lossy().into_owned(), entry["documents"].as_u64().unwrap())
+        };
+        listed.as_array().unwrap().iter().map(entry).collect::<Vec<_>>()
+    };
+    assert_eq!(listed().await, [("docs".to_owned(), 1), ("other".to_owned(), 1)]);
+
+    let renamed = case.temp.path().join("renamed");
+    fs::rename(case.docs(), &renamed).unwrap();
+    let error = refused(case.command(&[&case.docs()]), 2).await;
+    assert!(error.contains("trove index --remove"), "{error}");
+    let remove = |path: &Path| {
+        let mut command = case.command(&[path]);
+        command.arg("--remove");
+        command
+    };
+    let error = refused(remove(&renamed), 2).await;
+    assert!(error.contains("renamed was not indexed"), "{error}");
+    assert!(error.contains("/docs, ") && error.contains("/other"), "{error}");
+
+    let output = run(remove(&case.docs())).await;
+    assert_eq!(output.status.code(), Some(0));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["removed"][0]["documents"], 1, "{report}");
+    assert_eq!(report["removed"][0]["pair_removed"], true, "{report}");
+    assert_eq!(listed().await, [("other".to_owned(), 1)]);
+    let service = case.serve().await;
+    assert!(service.search("alpha").await.is_empty());
+    assert_eq!(service.search("beta").await.len(), 1);
+    assert_eq!(listed().await, [("other".to_owned(), 1)], "also while the service runs");
+}
+
+#[tokio::test]
+async fn a_named_pair_is_removed_by_its_name_or_in_part() {
+    let case = Case::new();
+    case.write("a.txt", "alpha");
+    case.write("sub/b.txt", "beta");
+    let named = |paths: &[&Path], flags: &[&str]| {
+        let mut command = case.command(paths);
+        command.args(["--name", "manuals"]).args(flags);
+        run(command)
+    };
+    assert_eq!(named(&[&case.docs()], &[]).await.status.code(), Some(0));
+    let removed = |output: std::process::Output| {
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let entry = &report["removed"][0];
+        (entry["documents"].as_u64().unwrap(), entry["pair_removed"].as_bool().unwrap())
+    };
+    let sub = case.docs().join("sub");
+    assert_eq!(removed(named(&[&sub], &["--remove"]).await), (1, false));
+    assert_eq!(removed(named(&[], &["--remove"]).await), (1, true));
+    let output = named(&[], &["--remove"]).await;
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("manuals was not indexed, nor was any other path"), "{error}");
+    assert_eq!(run(case.command(&[])).await.status.code(), Some(2), "a PATH is needed");
 }
 
 /// One name for several folders: each is compared with its own files only.
@@ -196,6 +345,21 @@ async fn an_interrupt_ends_after_the_current_batch_and_removes_nothing() {
     let output = child.wait_with_output().await.unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{error}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&report["interrupted"], &report["complete"]), (&true.into(), &false.into()));
+    // The signal came before the folder's turn, or while it was worked on.
+    match &report["targets"][0] {
+        Value::Null => assert_eq!(report["targets_not_reached"].as_array().unwrap().len(), 1),
+        target => {
+            assert_eq!(
+                (&target["interrupted"], &target["complete"]),
+                (&true.into(), &false.into())
+            );
+            let number = |name: &str| target[name].as_u64().unwrap();
+            assert_eq!(number("indexed") + number("not_reached"), number("files"), "{target}");
+            assert_eq!(target["skipped"].as_array().unwrap().len(), 0);
+        }
+    }
 
     let (code, report) = case.index().await;
     assert_eq!(code, 0);

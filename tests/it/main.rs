@@ -11,6 +11,7 @@ mod eval;
 mod http;
 mod identity;
 mod index_command;
+mod key_command;
 mod lifecycle;
 mod server;
 mod stack;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use trove_engine::administration::FIRST_ADMIN_EMAIL;
+use trove_engine::administration::{FIRST_ADMIN_EMAIL, InvalidKeyName, check_key_name};
 
 use crate::config::{Flags, LogFormat};
 
@@ -23,7 +23,7 @@ Settings come from defaults, then the configuration file, then the environment \
 TROVE__SECTION__SETTING for all others), then flags. `trove check-config` shows the result.
 
 Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 3 some files were not indexed, \
-130 interrupted.";
+130 interrupted by a signal before the end.";
 
 /// Flags of every command.
 #[derive(Args, Clone, Debug, Default)]
@@ -61,7 +61,7 @@ pub enum Command {
     /// one that did was lost
     AdoptDatabase,
     /// Check the configuration and print its effective values, without secrets
-    CheckConfig(ServeArgs),
+    CheckConfig(Listen),
     /// Print the OpenAPI document
     Openapi,
 }
@@ -69,6 +69,16 @@ pub enum Command {
 /// Arguments of `trove serve`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ServeArgs {
+    #[command(flatten)]
+    pub listen: Listen,
+    /// Print the first administrator's key also where standard output is not a terminal
+    #[arg(long)]
+    pub print_admin_key: bool,
+}
+
+/// Arguments of `trove check-config`.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Listen {
     /// Address and port to listen on [default: 127.0.0.1:8080] [env: TROVE_LISTEN]
     #[arg(long, value_name = "ADDR:PORT")]
     pub listen: Option<String>,
@@ -76,9 +86,10 @@ pub struct ServeArgs {
 
 /// Arguments of `trove index`.
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct IndexArgs {
     /// Files and folders; hidden files, symbolic links and what .gitignore excludes are left out
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(required_unless_present_any = ["list", "remove"], value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Name of the credential pair for all PATHs [default: one pair for each PATH, named by it]
     #[arg(long)]
@@ -86,6 +97,17 @@ pub struct IndexArgs {
     /// Index what .gitignore and .ignore files exclude, too
     #[arg(long)]
     pub no_ignore: bool,
+    /// Remove the documents of a PATH also when none of its files are left; otherwise they stay,
+    /// because such a folder may be a disk that is not mounted
+    #[arg(long)]
+    pub allow_empty: bool,
+    /// Take PATHs, which need not be there any more, out of the index with all their documents and
+    /// their pairs; with --name, the pair of that name, or only its documents below PATHs
+    #[arg(long, conflicts_with_all = ["no_ignore", "allow_empty"])]
+    pub remove: bool,
+    /// List what was indexed, with the number of documents; works while the service runs
+    #[arg(long, conflicts_with_all = ["paths", "name", "no_ignore", "allow_empty", "remove"])]
+    pub list: bool,
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
@@ -100,7 +122,7 @@ pub enum KeyCommand {
         #[arg(long, value_name = "EMAIL", default_value = FIRST_ADMIN_EMAIL)]
         user: String,
         /// Name to recognise the key by
-        #[arg(long)]
+        #[arg(long, value_parser = key_name)]
         name: Option<String>,
         /// Print the result as JSON
         #[arg(long)]
@@ -116,10 +138,17 @@ pub enum KeyCommand {
     Revoke {
         /// Number of the key, as listed
         id: i32,
+        /// Revoke also the last key of an administrator
+        #[arg(long)]
+        force: bool,
         /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
+}
+
+fn key_name(name: &str) -> Result<String, InvalidKeyName> {
+    check_key_name(name).map(|()| name.to_owned())
 }
 
 /// `trove model …`
@@ -139,7 +168,8 @@ pub enum ModelCommand {
     },
     /// Print the model directory
     Path,
-    /// Read the model and compare its files with the published ones
+    /// Read the model's files, which are model.safetensors and tokenizer.json, and compare them with
+    /// the published ones
     Verify {
         /// Directory of the files [default: the model directory of the configuration]
         #[arg(long)]
@@ -176,7 +206,9 @@ impl Cli {
     #[must_use]
     pub fn flags(&self) -> Flags {
         let listen = match &self.command {
-            Command::Serve(args) | Command::CheckConfig(args) => args.listen.clone(),
+            Command::Serve(ServeArgs { listen, .. }) | Command::CheckConfig(listen) => {
+                listen.listen.clone()
+            }
             Command::Index(_)
             | Command::Key(_)
             | Command::Model(_)

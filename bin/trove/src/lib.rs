@@ -50,7 +50,7 @@ pub async fn run(
 async fn dispatch(command: Command, loaded: Loaded) -> Result<u8, Failure> {
     let config = loaded.config.clone();
     match command {
-        Command::Serve(_) => commands::serve::run(config).await,
+        Command::Serve(args) => commands::serve::run(config, args.print_admin_key).await,
         Command::Index(args) => commands::index::run(&config, args).await,
         Command::Key(command) => commands::key::run(&config, command).await,
         Command::Model(command) => commands::model::run(&config, command).await,

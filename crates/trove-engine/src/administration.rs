@@ -1,5 +1,7 @@
 //! What administrators do: the first administrator, API keys, access of pairs, document sets.
 
+mod key_name;
+
 use secrecy::SecretString;
 use trove_domain::access::Role;
 use trove_domain::document_set::DocumentSet;
@@ -11,8 +13,13 @@ use trove_domain::user::{ApiKey, NewApiKey, User};
 use crate::Engine;
 use crate::authentication::new_token;
 
+pub use key_name::{InvalidKeyName, KEY_NAME_CHARS_MAX, check_key_name, is_printable};
+
 /// Address of the administrator that is made on the first start.
 pub const FIRST_ADMIN_EMAIL: &str = "admin@trove.localhost";
+
+/// Keys that are read at a time.
+const KEYS_PAGE: u32 = 500;
 
 /// A key just made: the only time its secret is at hand.
 #[derive(Debug)]
@@ -32,6 +39,9 @@ pub enum IssueKeyError {
         /// The address in question.
         email: String,
     },
+    /// The name is no name.
+    #[error("the name of a key cannot be used")]
+    Name(#[from] InvalidKeyName),
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -41,6 +51,7 @@ impl Classify for IssueKeyError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::NoSuchUser { .. } => ErrorKind::NotFound,
+            Self::Name(_) => ErrorKind::Invalid,
             Self::Store(error) => error.kind(),
         }
     }
@@ -84,6 +95,7 @@ impl Engine {
         email: &str,
         name: Option<String>,
     ) -> Result<IssuedKey, IssueKeyError> {
+        name.as_deref().map_or(Ok(()), check_key_name)?;
         let backends = self.backends();
         let no_such_user = || IssueKeyError::NoSuchUser { email: email.to_owned() };
         let user = backends.users.get_by_email(email).await?.ok_or_else(no_such_user)?;
@@ -119,6 +131,46 @@ impl Engine {
     /// [`StoreError`]; the key still works then.
     pub async fn revoke_key(&self, id: ApiKeyId) -> Result<bool, StoreError> {
         self.backends().api_keys.revoke(id, self.backends().clock.now()).await
+    }
+
+    /// Whether the key works, acts as an administrator, and no other key does: without it nobody
+    /// can administer until `trove key create` has made another one.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the keys cannot be read.
+    pub async fn is_last_admin_key(&self, id: ApiKeyId) -> Result<bool, StoreError> {
+        let (mut this, mut others) = (false, false);
+        let mut after = None;
+        loop {
+            let page = self.list_keys(after, KEYS_PAGE).await?;
+            let Some((last, _)) = page.last() else { return Ok(this && !others) };
+            after = Some(last.id);
+            let works = |(key, user): &&(ApiKey, User)| {
+                key.revoked_at.is_none() && user.active && user.role == Role::Admin
+            };
+            for (key, _) in page.iter().filter(works) {
+                this |= key.id == id;
+                others |= key.id != id;
+            }
+        }
+    }
+
+    /// Removes a pair, and the documents that no other pair holds; `false` when there is no such
+    /// pair, or it is the default one.
+    ///
+    /// The registry knows at once, and the index follows in the background;
+    /// [`Engine::sync_documents`] waits for it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]; nothing changes then.
+    pub async fn remove_pair(&self, pair: CcPairId) -> Result<bool, StoreError> {
+        let backends = self.backends();
+        let now = backends.clock.now();
+        let removed = backends.cc_pairs.remove(pair, now, self.sync_job()).await?;
+        self.shared.jobs_enqueued.notify_one();
+        Ok(removed)
     }
 
     /// Changes who may read the documents of a pair; `false` when there is no such pair.

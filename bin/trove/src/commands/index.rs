@@ -3,88 +3,123 @@
 //! Each PATH is a credential pair of its own, named by its canonical path, with source `file` and
 //! public access; `--name` puts all of them into one. The id of a document is the `file:` URL of
 //! its canonical path. Documents below a PATH whose files are gone are removed, except below
-//! folders that could not be read.
+//! folders that could not be read, and below a PATH of which nothing is left.
 
 mod ingest;
 mod progress;
 mod read;
 mod remove;
 mod report;
+mod roots;
+mod target;
 mod walk;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-use serde_json::json;
+use anyhow::{Context, anyhow};
+use serde_json::{Value, json};
 use trove_domain::cc_pair::{AccessType, CcPair};
 use trove_domain::port::NewCcPair;
 use trove_domain::source::DocumentSource;
 use trove_engine::Engine;
 
-use super::{print, print_json};
+use super::{print, print_json, printable};
 use crate::cli::IndexArgs;
 use crate::config::Config;
 use crate::data_dir::DataDir;
-use crate::failure::{Failure, INCOMPLETE, INTERRUPTED, SUCCESS};
+use crate::failure::{FAILURE, Failure, INCOMPLETE, INTERRUPTED, SUCCESS};
 use crate::lifecycle::Lifecycle;
 use crate::wiring::Deployment;
 use report::Report;
+use target::Target;
 
-/// Paths that share a pair.
-struct Target {
-    name: String,
-    roots: Vec<PathBuf>,
-}
-
-/// Indexes the paths.
+/// Indexes the paths, or lists or removes what was indexed.
 ///
 /// # Errors
 ///
-/// When a path is not there, the data directory is in use, or the index or database fails. What
-/// was indexed until then stays.
+/// When a path cannot be indexed, the data directory is in use, or the index or database fails.
+/// What was indexed until then stays.
 pub async fn run(config: &Config, args: IndexArgs) -> Result<u8, Failure> {
-    let targets = targets(&args).map_err(|problem| Failure::usage(format!("{problem:#}")))?;
+    if args.list {
+        return roots::list(config, args.json).await;
+    }
     if config.retrieval.disable_vector_db {
         return Err(Failure::usage(
             "search and ingestion are turned off (retrieval.disable_vector_db)",
         ));
     }
+    if args.remove {
+        return roots::remove(config, &args).await;
+    }
+    let targets = target::targets(&args, &config.data_dir).map_err(Failure::usage)?;
     let lifecycle = Lifecycle::start()?;
     let data_dir = DataDir::open(&config.data_dir, "trove index")?;
     let deployment = Deployment::open(config).await?;
     deployment.model.announce();
 
     let run = Run { engine: deployment.engine.clone(), config, args: &args, lifecycle: &lifecycle };
-    let reports = run.all(targets, data_dir.path()).await;
+    let outcome = run.all(targets, data_dir.path()).await;
     deployment.close().await?;
-    let reports = reports?;
+    let outcome = outcome?;
     if args.json {
-        print_json(&json!({ "targets": reports.iter().map(Report::as_json).collect::<Vec<_>>() }))?;
+        print_json(&outcome.as_json())?;
     } else {
-        let texts: Vec<String> = reports.iter().map(Report::as_text).collect();
-        print(&texts.concat())?;
+        print(&outcome.as_text())?;
     }
-    if lifecycle.stop().is_cancelled() {
-        return Ok(INTERRUPTED);
-    }
-    let complete = reports.iter().all(Report::is_complete);
-    Ok(if complete { SUCCESS } else { INCOMPLETE })
+    outcome.code()
 }
 
-/// What is to be indexed, checked before anything is opened or removed.
-fn targets(args: &IndexArgs) -> anyhow::Result<Vec<Target>> {
-    let mut roots = BTreeSet::new();
-    for path in &args.paths {
-        let root =
-            path.canonicalize().with_context(|| format!("{} cannot be indexed", path.display()))?;
-        roots.insert(root);
+/// What became of all targets of one call.
+struct Outcome {
+    reports: Vec<Report>,
+    /// Names of the targets that an interrupted run did not begin with.
+    not_begun: Vec<String>,
+}
+
+impl Outcome {
+    fn is_interrupted(&self) -> bool {
+        !self.not_begun.is_empty() || self.reports.iter().any(|report| report.interrupted)
     }
-    let one = |root: PathBuf| Target { name: root.display().to_string(), roots: vec![root] };
-    Ok(match &args.name {
-        Some(name) => vec![Target { name: name.clone(), roots: roots.into_iter().collect() }],
-        None => roots.into_iter().map(one).collect(),
-    })
+
+    fn code(&self) -> Result<u8, Failure> {
+        if self.is_interrupted() {
+            return Ok(INTERRUPTED);
+        }
+        let held: Vec<&Report> = self.reports.iter().filter(|report| report.held > 0).collect();
+        if !held.is_empty() {
+            let held = held.iter().map(|report| format!("{} ({})", report.name(), report.held));
+            return Err(Failure {
+                code: FAILURE,
+                error: anyhow!(
+                    "there is nothing left to index in {}, and the documents that were indexed \
+                     from there (their number in brackets) were kept: is a disk not mounted? \
+                     --allow-empty removes them",
+                    held.collect::<Vec<_>>().join(", ")
+                ),
+            });
+        }
+        let complete = self.reports.iter().all(Report::is_complete);
+        Ok(if complete { SUCCESS } else { INCOMPLETE })
+    }
+
+    fn as_text(&self) -> String {
+        let mut text: String = self.reports.iter().map(Report::as_text).collect();
+        for name in &self.not_begun {
+            text.push_str(&format!("{}: not reached, because of the interrupt\n", printable(name)));
+        }
+        text
+    }
+
+    fn as_json(&self) -> Value {
+        let complete = self.not_begun.is_empty() && self.reports.iter().all(Report::is_complete);
+        json!({
+            "targets": self.reports.iter().map(Report::as_json).collect::<Vec<_>>(),
+            "targets_not_reached": self.not_begun,
+            "interrupted": self.is_interrupted(),
+            "complete": complete,
+        })
+    }
 }
 
 /// What all targets of one call share.
@@ -96,17 +131,18 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    async fn all(&self, targets: Vec<Target>, data_dir: &Path) -> anyhow::Result<Vec<Report>> {
+    async fn all(&self, targets: Vec<Target>, data_dir: &Path) -> anyhow::Result<Outcome> {
         // What an interrupted run left undone comes first, or it would look like success.
         self.engine.sync_documents().await.context("earlier work could not be finished")?;
-        let mut reports = Vec::new();
+        let mut outcome = Outcome { reports: Vec::new(), not_begun: Vec::new() };
         for target in targets {
             if self.lifecycle.stop().is_cancelled() {
-                break;
+                outcome.not_begun.push(target.name);
+            } else {
+                outcome.reports.push(self.one(target, data_dir).await?);
             }
-            reports.push(self.one(target, data_dir).await?);
         }
-        Ok(reports)
+        Ok(outcome)
     }
 
     async fn one(&self, target: Target, data_dir: &Path) -> anyhow::Result<Report> {
@@ -115,26 +151,29 @@ impl Run<'_> {
             ignore_files: !self.args.no_ignore,
             leave_out: data_dir.canonicalize().ok(),
         };
-        let roots = target.roots.clone();
-        let found = tokio::task::spawn_blocking(move || walk::walk(&roots, &options))
+        let (roots, stop) = (target.roots.clone(), self.lifecycle.stop().clone());
+        let found = tokio::task::spawn_blocking(move || walk::walk(&roots, &options, &stop))
             .await
             .context("looking for files failed")?;
 
         let mut report = Report::new(target.name, pair.id, target.roots.clone(), &found);
         let blind: Vec<PathBuf> = found.unreadable.iter().map(|(dir, _)| dir.clone()).collect();
-        let kept = ingest::ingest(
-            &self.engine,
-            pair.id,
-            found,
-            &self.config.ingestion,
-            self.lifecycle.stop(),
-            &mut report,
-        )
-        .await?;
+        let stop = self.lifecycle.stop();
+        let limits = &self.config.ingestion;
+        let kept = ingest::ingest(&self.engine, pair.id, found, limits, stop, &mut report).await?;
+        report.interrupted |= report.not_reached() > 0;
         // An interrupted run has not seen everything, so it cannot know what is gone.
-        if !self.lifecycle.stop().is_cancelled() {
-            let scope = remove::Scope { roots: &target.roots, blind: &blind, kept: &kept };
-            report.removed = remove::vanished(&self.engine, pair.id, &scope).await?;
+        if !report.interrupted {
+            let mut empty = remove::without_documents(&target.roots, &kept);
+            if self.args.allow_empty {
+                empty.clear();
+            }
+            let scope =
+                remove::Scope { roots: &target.roots, blind: &blind, empty: &empty, kept: &kept };
+            let vanished = remove::vanished(&self.engine, pair.id, &scope, stop).await?;
+            report.removed = vanished.removed;
+            report.held = vanished.held;
+            report.interrupted = vanished.interrupted;
         }
         Ok(report)
     }

@@ -1,6 +1,6 @@
 //! `trove key create|list|revoke`: on the database itself, also while the service runs.
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use chrono::SecondsFormat;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use trove_domain::id::ApiKeyId;
 use trove_domain::user::{ApiKey, User};
 use trove_engine::Engine;
 
-use super::{print, print_json};
+use super::{print, print_json, table, write_out};
 use crate::cli::KeyCommand;
 use crate::config::Config;
 use crate::failure::{Failure, SUCCESS};
@@ -34,7 +34,7 @@ async fn obey(engine: &Engine, command: KeyCommand) -> anyhow::Result<()> {
     match command {
         KeyCommand::Create { user, name, json } => create(engine, &user, name, json).await,
         KeyCommand::List { json } => list(engine, json).await,
-        KeyCommand::Revoke { id, json } => revoke(engine, ApiKeyId(id), json).await,
+        KeyCommand::Revoke { id, force, json } => revoke(engine, ApiKeyId(id), force, json).await,
     }
 }
 
@@ -45,19 +45,27 @@ async fn create(
     json: bool,
 ) -> anyhow::Result<()> {
     let issued = engine.issue_key(user, name).await?;
-    let secret = issued.secret.expose_secret();
-    if json {
-        let key = &issued.key;
-        return print_json(&json!({
+    let (key, secret) = (&issued.key, issued.secret.expose_secret());
+    let text = if json {
+        let shown = json!({
             "id": key.id.0,
             "name": key.name,
             "user": user,
             "display": key.display,
             "key": secret,
-        }));
-    }
-    // The key alone, so that a script can capture it.
-    print(&format!("{secret}\n"))
+        });
+        format!("{shown:#}\n")
+    } else {
+        // The key alone, so that a script can capture it.
+        format!("{secret}\n")
+    };
+    let Err(error) = write_out(&text) else { return Ok(()) };
+    // A key that works and that nobody has seen must not stay.
+    engine.revoke_key(key.id).await.with_context(|| {
+        format!("key {} could not be printed; end it with `trove key revoke {0}`", key.id)
+    })?;
+    let context = format!("the key could not be printed, so it was revoked again (key {})", key.id);
+    Err(error).context(context)
 }
 
 async fn list(engine: &Engine, json: bool) -> anyhow::Result<()> {
@@ -78,7 +86,13 @@ async fn list(engine: &Engine, json: bool) -> anyhow::Result<()> {
     print(&table(["ID", "KEY", "USER", "STATE", "NAME"], &rows))
 }
 
-async fn revoke(engine: &Engine, id: ApiKeyId, json: bool) -> anyhow::Result<()> {
+async fn revoke(engine: &Engine, id: ApiKeyId, force: bool, json: bool) -> anyhow::Result<()> {
+    if !force && engine.is_last_admin_key(id).await? {
+        return Err(anyhow!(
+            "key {id} is the last one of an administrator: without it nobody can administer this \
+             service until `trove key create` makes another one; make that first, or use --force"
+        ));
+    }
     if !engine.revoke_key(id).await? {
         return Err(anyhow!("there is no key {id}; `trove key list` shows all keys"));
     }
@@ -107,20 +121,4 @@ fn as_row(key: &ApiKey, user: &User) -> [String; 5] {
     };
     let name = key.name.clone().unwrap_or_default();
     [key.id.to_string(), key.display.clone(), user.email.clone(), state, name]
-}
-
-/// Columns as wide as their widest cell.
-fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
-    let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.chain([head[column].len()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..N).map(width).collect();
-    let line = |cells: Vec<&str>| {
-        let padded: Vec<String> =
-            cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
-        format!("{}\n", padded.join("  ").trim_end())
-    };
-    let body = rows.iter().map(|row| line(row.iter().map(String::as_str).collect()));
-    std::iter::once(line(head.to_vec())).chain(body).collect()
 }

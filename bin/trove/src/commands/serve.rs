@@ -1,5 +1,6 @@
 //! `trove serve`
 
+use std::io::{self, IsTerminal};
 use std::net::TcpListener;
 use std::time::Duration;
 
@@ -13,18 +14,19 @@ use trove_engine::administration::FIRST_ADMIN_EMAIL;
 use trove_http::Http;
 
 use super::print;
-use crate::config::Config;
+use crate::config::{Config, LogFormat, LogSection};
 use crate::data_dir::{AdminKeyFile, DataDir};
 use crate::failure::{Failure, SUCCESS};
 use crate::lifecycle::Lifecycle;
 use crate::wiring::{Deployment, Stopping, http_config};
 
-/// Runs the service until a signal stops it.
+/// Runs the service until a signal stops it. `print_admin_key` shows the first administrator's key
+/// whoever reads standard output.
 ///
 /// # Errors
 ///
 /// When it cannot start, when a background task dies, or when stopping takes too long.
-pub async fn run(config: Config) -> Result<u8, Failure> {
+pub async fn run(config: Config, print_admin_key: bool) -> Result<u8, Failure> {
     let lifecycle = Lifecycle::start()?;
     let mut data_dir = DataDir::open(&config.data_dir, "trove serve")?;
     // Before anything is opened: a port that is taken costs no time and changes nothing. Whoever
@@ -38,7 +40,8 @@ pub async fn run(config: Config) -> Result<u8, Failure> {
         () = lifecycle.stop().cancelled() => return Ok(SUCCESS),
     };
     deployment.model.announce();
-    make_first_administrator(&deployment.engine, &data_dir).await?;
+    let show_key = print_admin_key || is_read_by_a_person(&config.log);
+    make_first_administrator(&deployment.engine, &data_dir, show_key).await?;
 
     let stopping = Stopping::default();
     let http =
@@ -120,8 +123,19 @@ fn server(http: Http, config: &Config, listener: TcpListener) -> anyhow::Result<
     Ok(server.run())
 }
 
-/// On the first start: an administrator, and a key that is printed once and kept in a file.
-async fn make_first_administrator(engine: &Engine, data_dir: &DataDir) -> anyhow::Result<()> {
+/// Whether what is printed is for eyes, not for a collector of logs, which would keep a key.
+fn is_read_by_a_person(log: &LogSection) -> bool {
+    // Containers may have a terminal that is a collector's; who logs for one says so.
+    log.format == LogFormat::Human && io::stdout().is_terminal()
+}
+
+/// On the first start: an administrator, and a key that is kept in a file and printed once, or not
+/// at all.
+async fn make_first_administrator(
+    engine: &Engine,
+    data_dir: &DataDir,
+    show_key: bool,
+) -> anyhow::Result<()> {
     let context = "the first administrator cannot be made";
     if engine.backends().users.get_by_email(FIRST_ADMIN_EMAIL).await.context(context)?.is_some() {
         return Ok(());
@@ -129,9 +143,13 @@ async fn make_first_administrator(engine: &Engine, data_dir: &DataDir) -> anyhow
     let file = AdminKeyFile::prepare(data_dir.path())?;
     let Some(key) = engine.bootstrap_admin().await.context(context)? else { return Ok(()) };
     let path = file.keep(&key)?;
-    print(&format!(
-        "Administrator {FIRST_ADMIN_EMAIL} has the API key {} (shown this once; kept in {})\n",
-        key.expose_secret(),
-        path.display()
-    ))
+    let path = path.display();
+    print(&if show_key {
+        let key = key.expose_secret();
+        format!(
+            "Administrator {FIRST_ADMIN_EMAIL} has the API key {key} (shown this once; kept in {path})\n"
+        )
+    } else {
+        format!("Administrator {FIRST_ADMIN_EMAIL} has an API key, which is in {path}\n")
+    })
 }

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::commands::printable;
+
 /// How often a line is written where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
@@ -46,7 +48,8 @@ impl Progress {
     /// A file failed: said at once, and again in the summary.
     pub(super) fn failed(&self, path: &Path, reason: &str) {
         if self.terminal {
-            self.bar.println(format!("failed: {}: {reason}", path.display()));
+            self.bar
+                .println(format!("failed: {}: {reason}", printable(&path.display().to_string())));
         }
     }
 

@@ -28,14 +28,7 @@ pub(super) fn read(
 ) -> Result<Document, Unread> {
     let failed = |reason: String| Unread::Failed(reason);
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    if !is_supported(path, extractor) {
-        let extension = extension(path);
-        return Err(Unread::Unsupported(if extension.is_empty() {
-            "files without an extension are not indexed".to_owned()
-        } else {
-            format!("files of type .{extension} are not indexed")
-        }));
-    }
+    is_supported(path, extractor).map_err(Unread::Unsupported)?;
     let url = file_url(path).ok_or_else(|| failed("its path has no URL".to_owned()))?;
     let id = DocumentId::new(url.clone()).map_err(|error| failed(error.to_string()))?;
     let (content, modified) = content(path, bytes_max).map_err(failed)?;
@@ -77,13 +70,25 @@ fn extension(path: &Path) -> String {
     path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-fn is_supported(path: &Path, extractor: &dyn TextExtractor) -> bool {
-    extractor.extensions().contains(&extension(path).as_str())
+/// Whether files of this name are indexed; the error says why not.
+pub(super) fn is_supported(path: &Path, extractor: &dyn TextExtractor) -> Result<(), String> {
+    let extension = extension(path);
+    if extractor.extensions().contains(&extension.as_str()) {
+        Ok(())
+    } else if extension.is_empty() {
+        Err("files without an extension are not indexed".to_owned())
+    } else {
+        Err(format!("files of type .{extension} are not indexed"))
+    }
 }
 
 fn content(path: &Path, bytes_max: u64) -> Result<(Vec<u8>, Option<DateTime<Utc>>), String> {
     let unreadable = |error: std::io::Error| format!("it cannot be read: {error}");
     let too_large = || format!("it has more than {bytes_max} bytes (ingestion.file_bytes_max)");
+    // Opening a FIFO that took the file's place would wait for a writer.
+    if !path.symlink_metadata().map_err(unreadable)?.is_file() {
+        return Err("it is not a regular file any more".to_owned());
+    }
     let file = File::open(path).map_err(unreadable)?;
     let about = file.metadata().map_err(unreadable)?;
     if about.len() > bytes_max {

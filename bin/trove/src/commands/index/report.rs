@@ -1,5 +1,6 @@
 //! What a run did, for people and for programs.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,8 +10,9 @@ use serde_json::{Value, json};
 use trove_domain::id::CcPairId;
 
 use super::walk::Found;
+use crate::commands::printable;
 
-/// Outcomes for one target. Every file that was seen is in exactly one of them.
+/// Outcomes for one target. Every file that was seen is in exactly one of them, or was not reached.
 pub(super) struct Report {
     name: String,
     pair: CcPairId,
@@ -22,7 +24,13 @@ pub(super) struct Report {
     pub(super) updated: usize,
     pub(super) unchanged: usize,
     pub(super) empty: usize,
+    /// Of a type that is not indexed.
+    unsupported: usize,
     pub(super) removed: usize,
+    /// Documents that were kept because nothing is left of their root.
+    pub(super) held: usize,
+    /// Whether a signal ended the work before its end.
+    pub(super) interrupted: bool,
     failed: Vec<(PathBuf, String)>,
     skipped: Vec<(PathBuf, String)>,
     unreadable: Vec<(PathBuf, String)>,
@@ -41,7 +49,10 @@ impl Report {
             updated: 0,
             unchanged: 0,
             empty: 0,
+            unsupported: 0,
             removed: 0,
+            held: 0,
+            interrupted: found.interrupted,
             failed: Vec::new(),
             skipped: found.skipped.clone(),
             unreadable: found.unreadable.clone(),
@@ -56,21 +67,36 @@ impl Report {
     /// A file is not of a type that is indexed. That is what folders are full of, but a failure for
     /// a file that was asked for by name.
     pub(super) fn skip(&mut self, path: PathBuf, reason: String) {
-        let list = if self.roots.contains(&path) { &mut self.failed } else { &mut self.skipped };
-        list.push((path, reason));
+        if self.roots.contains(&path) {
+            self.failed.push((path, reason));
+        } else {
+            self.unsupported += 1;
+            self.skipped.push((path, reason));
+        }
+    }
+
+    /// What was indexed, for messages.
+    pub(super) fn name(&self) -> Cow<'_, str> {
+        printable(&self.name)
+    }
+
+    /// Files that were found but not worked on, because of an interrupt.
+    pub(super) fn not_reached(&self) -> usize {
+        let done = [self.indexed, self.updated, self.unchanged, self.empty, self.unsupported];
+        self.files.saturating_sub(done.iter().sum::<usize>() + self.failed.len())
     }
 
     /// Whether everything that should be indexed is.
     pub(super) fn is_complete(&self) -> bool {
-        self.failed.is_empty() && self.unreadable.is_empty()
+        self.failed.is_empty() && self.unreadable.is_empty() && self.held == 0 && !self.interrupted
     }
 
     /// A paragraph.
     pub(super) fn as_text(&self) -> String {
         let mut text = format!(
             "{} (pair {}): {} files in {:.1} s: {} indexed, {} updated, {} unchanged, {} empty, \
-             {} failed, {} of other types; {} removed\n",
-            self.name,
+             {} failed, {} of other types{}; {} removed\n",
+            self.name(),
             self.pair,
             self.files,
             self.started.elapsed().as_secs_f64(),
@@ -79,16 +105,28 @@ impl Report {
             self.unchanged,
             self.empty,
             self.failed.len(),
-            self.unsupported(),
+            self.unsupported,
+            if self.interrupted {
+                format!(", {} not reached", self.not_reached())
+            } else {
+                String::new()
+            },
             self.removed,
         );
-        for (path, reason) in self.failed.iter().chain(&self.unreadable) {
+        if self.interrupted {
+            text.push_str("  interrupted: the next run goes on with what is left\n");
+        }
+        if self.held > 0 {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "  failed: {}: {reason}", path.display());
+            let _ = writeln!(text, "  kept: {} documents, none of whose files is left", self.held);
+        }
+        for (path, reason) in self.failed.iter().chain(&self.unreadable) {
+            let _ = writeln!(text, "  failed: {}: {reason}", shown(path));
         }
         for (reason, paths) in by_reason(&self.skipped) {
+            let reason = printable(reason);
             let _ = match paths.as_slice() {
-                [path] => writeln!(text, "  skipped: {}: {reason}", path.display()),
+                [path] => writeln!(text, "  skipped: {}: {reason}", shown(path)),
                 paths => writeln!(text, "  skipped: {} files: {reason}", paths.len()),
             };
         }
@@ -109,19 +147,20 @@ impl Report {
             "updated": self.updated,
             "unchanged": self.unchanged,
             "empty": self.empty,
+            "not_reached": self.not_reached(),
             "removed": self.removed,
+            "kept_though_gone": self.held,
             "failed": list(&self.failed),
             "skipped": list(&self.skipped),
             "unreadable_folders": list(&self.unreadable),
+            "interrupted": self.interrupted,
             "complete": self.is_complete(),
         })
     }
+}
 
-    fn unsupported(&self) -> usize {
-        self.files.saturating_sub(
-            self.indexed + self.updated + self.unchanged + self.empty + self.failed.len(),
-        )
-    }
+fn shown(path: &Path) -> String {
+    printable(&path.display().to_string()).into_owned()
 }
 
 fn by_reason(entries: &[(PathBuf, String)]) -> BTreeMap<&str, Vec<&Path>> {
@@ -130,4 +169,39 @@ fn by_reason(entries: &[(PathBuf, String)]) -> BTreeMap<&str, Vec<&Path>> {
         reasons.entry(reason).or_default().push(path);
     }
     reasons
+}
+
+#[cfg(test)]
+mod tests {
+    use trove_domain::id::CcPairId;
+
+    use super::{Found, Report};
+
+    /// Every file is counted once, and what was not reached is not of another type.
+    #[test]
+    fn an_interrupted_report_says_what_was_not_reached() {
+        let files = ["a.txt", "b.png", "c.txt", "d.txt", "e.txt", "f\u{1b}.txt"];
+        let files = files.map(|file| std::path::Path::new("/docs").join(file)).to_vec();
+        let found = Found { files: files.clone(), ..Found::default() };
+        let mut report = Report::new("/docs".to_owned(), CcPairId(2), vec!["/docs".into()], &found);
+        report.indexed = 1;
+        report.skip(files[1].clone(), "files of type .png are not indexed".to_owned());
+        report.fail(files[5].clone(), "no text".to_owned());
+        assert_eq!(report.not_reached(), 3);
+        report.interrupted = true;
+
+        let text = report.as_text();
+        assert!(text.contains("1 of other types, 3 not reached; 0 removed"), "{text}");
+        assert!(text.contains("interrupted"), "{text}");
+        assert!(text.contains("/docs/f\\u{1b}.txt"), "{text}");
+        let json = report.as_json();
+        assert_eq!(json["not_reached"], 3);
+        assert_eq!(
+            (json["interrupted"].as_bool(), json["complete"].as_bool()),
+            (Some(true), Some(false))
+        );
+
+        report.interrupted = false;
+        assert!(!report.as_text().contains("not reached"));
+    }
 }

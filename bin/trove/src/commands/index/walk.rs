@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
+use tokio_util::sync::CancellationToken;
 
 /// What to leave out.
 pub(super) struct Options {
@@ -21,19 +22,21 @@ pub(super) struct Found {
     pub(super) skipped: Vec<(PathBuf, String)>,
     /// Folders that could not be read, and why. What is below them is not known.
     pub(super) unreadable: Vec<(PathBuf, String)>,
+    /// Whether there may be more, because of an interrupt.
+    pub(super) interrupted: bool,
 }
 
 /// Looks for files below `roots`, which have to be canonical. Hidden files are left out, and
-/// symbolic links are not followed.
-pub(super) fn walk(roots: &[PathBuf], options: &Options) -> Found {
+/// symbolic links are not followed. Ends early when `stop` is cancelled.
+pub(super) fn walk(roots: &[PathBuf], options: &Options, stop: &CancellationToken) -> Found {
     let mut found = Found::default();
     for root in roots {
-        walk_one(root, options, &mut found);
+        walk_one(root, options, stop, &mut found);
     }
     found
 }
 
-fn walk_one(root: &Path, options: &Options, found: &mut Found) {
+fn walk_one(root: &Path, options: &Options, stop: &CancellationToken, found: &mut Found) {
     let leave_out = options.leave_out.clone();
     let walk = WalkBuilder::new(root)
         .follow_links(false)
@@ -49,6 +52,10 @@ fn walk_one(root: &Path, options: &Options, found: &mut Found) {
         .filter_entry(move |entry| leave_out.as_deref() != Some(entry.path()))
         .build();
     for entry in walk {
+        if stop.is_cancelled() {
+            found.interrupted = true;
+            return;
+        }
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
@@ -94,6 +101,8 @@ fn reason(error: &ignore::Error) -> String {
 mod tests {
     use std::fs;
 
+    use tokio_util::sync::CancellationToken;
+
     use super::{Options, walk};
 
     fn names(options: &Options) -> Vec<String> {
@@ -107,7 +116,7 @@ mod tests {
         std::os::unix::fs::symlink(root.join("b.md"), root.join("link.md")).unwrap();
         let leave_out = options.leave_out.as_ref().map(|dir| root.join(dir));
         let options = Options { ignore_files: options.ignore_files, leave_out };
-        let found = walk(std::slice::from_ref(&root), &options);
+        let found = walk(std::slice::from_ref(&root), &options, &CancellationToken::new());
         assert_eq!(found.skipped.len(), 1);
         assert!(found.unreadable.is_empty());
         let relative = found.files.iter().map(|file| file.strip_prefix(&root).unwrap());
