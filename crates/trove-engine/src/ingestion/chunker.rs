@@ -7,13 +7,17 @@ use trove_domain::port::Tokenizer;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Names the rules below: a document is cut again when they change.
-pub(crate) const CHUNKER_VERSION: &str = "1";
+pub(crate) const CHUNKER_VERSION: &str = "2";
 
 /// Tokens that a model puts around every text ([CLS] and [SEP] in the BERT family).
 const SPECIAL_TOKENS: usize = 2;
 
 /// Tokens of the pieces that a sentence is cut into when it is too long for a chunk.
 const PIECE_TOKENS: usize = 24;
+
+/// Most bytes of text that count as one token. Word pieces are far shorter, but a word that no
+/// piece fits is one token whatever its length, and what is between words is none.
+const TOKEN_BYTES_MAX: usize = 128;
 
 /// What a window is divided into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +60,8 @@ pub(crate) struct ChunkDraft {
 ///   not part of the text. Without a title the beginning of the document takes its place, from the
 ///   second chunk on: a passage out of context is hard to find by meaning.
 /// * Chunks do not overlap.
+/// * A chunk has at most 256 bytes for each token of the window: a word or a gap that is longer
+///   than any model's word counts as several tokens, and is cut where it must be.
 ///
 /// Linear in the text. `docs/adr` has the figures behind the rules.
 pub(crate) fn chunk(
@@ -113,9 +119,43 @@ struct Measured<'a> {
 impl<'a> Measured<'a> {
     fn new(text: &str, link: Option<&'a str>, tokenizer: &dyn Tokenizer) -> Self {
         let text = clean(text).trim().to_owned();
-        let spans = tokenizer.spans(&text);
+        let spans = bounded(&text, tokenizer.spans(&text));
         Self { text, spans, link }
     }
+}
+
+/// The tokens of `text`, those and the gaps between them that are too long cut into several.
+fn bounded(text: &str, spans: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let short = |start: usize, end: usize| end.saturating_sub(start) <= TOKEN_BYTES_MAX;
+    let mut parts = Vec::with_capacity(spans.len());
+    let mut at = 0;
+    for span in spans {
+        // Tokens of one character can share a place.
+        if !short(at, span.start) {
+            parts.extend(stretches(text, at..span.start));
+        }
+        at = at.max(span.end);
+        if short(span.start, span.end) {
+            parts.push(span);
+        } else {
+            parts.extend(stretches(text, span));
+        }
+    }
+    if !short(at, text.len()) {
+        parts.extend(stretches(text, at..text.len()));
+    }
+    parts
+}
+
+/// `range` in pieces of at most [`TOKEN_BYTES_MAX`] bytes, cut between characters.
+fn stretches(text: &str, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let mut at = range.start;
+    std::iter::from_fn(move || {
+        let end = text.floor_char_boundary(at + TOKEN_BYTES_MAX).min(range.end);
+        let stretch = at..end;
+        at = end;
+        (!stretch.is_empty()).then_some(stretch)
+    })
 }
 
 /// What is embedded in front of a chunk's text.
@@ -155,14 +195,16 @@ impl Drafts<'_> {
             }
             return;
         }
-        if self.buffer.tokens + spans.len() > self.text_tokens {
+        // Text without any token takes its place, too.
+        let tokens = spans.len().max(1);
+        if self.buffer.tokens + tokens > self.text_tokens {
             self.flush();
         }
         if !self.buffer.text.is_empty() {
             self.buffer.text.push_str("\n\n");
         }
         self.buffer.text.push_str(text);
-        self.buffer.tokens += spans.len();
+        self.buffer.tokens += tokens;
         if self.buffer.link.is_none() {
             self.buffer.link = link.map(str::to_owned);
         }
@@ -234,7 +276,9 @@ fn split(text: &str, spans: &[Range<usize>], max_tokens: usize) -> Vec<Range<usi
         // A unit goes where more than half of it fits.
         let full = tokens + unit.tokens > max_tokens || tokens + unit.tokens / 2 > target;
         if full && tokens > 0 {
-            ranges.push(start..end);
+            if !text[start..end].trim().is_empty() {
+                ranges.push(start..end);
+            }
             start = end;
             tokens = 0;
         }
@@ -295,150 +339,4 @@ fn clean(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-    use std::ops::Range;
-
-    use proptest::prelude::*;
-    use trove_domain::document::{Document, Section};
-    use trove_domain::id::DocumentId;
-    use trove_domain::port::Tokenizer;
-    use trove_domain::source::DocumentSource;
-    use trove_testkit::fakes::WhitespaceTokenizer;
-
-    use super::{ChunkDraft, ChunkLimits, chunk};
-    use crate::ingestion::words::WordTokenizer;
-
-    fn document(title: Option<&str>, sections: &[(&str, Option<&str>)]) -> Document {
-        Document {
-            id: DocumentId::new("d").unwrap(),
-            sections: sections
-                .iter()
-                .map(|(text, link)| Section {
-                    text: (*text).to_owned(),
-                    link: link.map(str::to_owned),
-                })
-                .collect(),
-            source: DocumentSource::File,
-            semantic_identifier: "name".to_owned(),
-            title: title.map(str::to_owned),
-            metadata: BTreeMap::new(),
-            updated_at: None,
-            created_at: None,
-            primary_owners: Vec::new(),
-            secondary_owners: Vec::new(),
-            from_ingestion_api: false,
-        }
-    }
-
-    fn words(count: usize) -> String {
-        vec!["word"; count].join(" ")
-    }
-
-    fn run(document: &Document) -> Vec<ChunkDraft> {
-        chunk(document, &WhitespaceTokenizer, ChunkLimits::for_window(102))
-    }
-
-    fn lengths(document: &Document) -> Vec<usize> {
-        run(document).iter().map(|c| WhitespaceTokenizer.count(&c.text)).collect()
-    }
-
-    #[test]
-    fn small_sections_share_a_chunk_and_its_first_link() {
-        let (a, b) = (words(20), words(30));
-        let chunks = run(&document(Some(""), &[(&a, None), (&b, Some("l2")), (&a, Some("l3"))]));
-        assert_eq!(chunks.len(), 1);
-        assert_eq!(chunks[0].text, format!("{a}\n\n{b}\n\n{a}"));
-        assert_eq!(chunks[0].link.as_deref(), Some("l2"));
-        assert_eq!(chunks[0].embedded, chunks[0].text);
-    }
-
-    #[test]
-    fn the_tail_of_a_large_section_is_not_merged_with_the_next() {
-        let (large, small) = (words(130), words(4));
-        assert_eq!(lengths(&document(Some("t"), &[(&large, None), (&small, None)])), [72, 58, 4]);
-    }
-
-    #[test]
-    fn a_section_is_cut_at_sentence_ends_into_equal_pieces() {
-        let sentence = format!("{} end. ", ["Word"; 29].join(" "));
-        let text = sentence.repeat(6);
-        assert_eq!(lengths(&document(Some("t"), &[(&text, None)])), [90, 90]);
-    }
-
-    #[test]
-    fn the_beginning_stands_in_for_a_missing_title() {
-        let text = format!("alpha beta {}", words(140));
-        let chunks = run(&document(Some(""), &[(&text, None)]));
-        assert_eq!(chunks.len(), 2);
-        assert_eq!(chunks[0].embedded, chunks[0].text);
-        assert!(chunks[1].embedded.starts_with("alpha beta word"));
-        assert!(!chunks[1].text.contains("alpha"));
-    }
-
-    #[test]
-    fn the_title_takes_its_share_of_the_window() {
-        let chunks = run(&document(Some("two words"), &[(&words(130), None)]));
-        assert!(chunks.iter().all(|c| c.embedded.starts_with("two words\nword")));
-        assert!(!chunks[0].text.contains("two"));
-        // A title longer than a quarter of the window is cut.
-        let chunks = run(&document(Some(&words(90)), &[(&words(130), None)]));
-        assert!(chunks.iter().all(|c| WhitespaceTokenizer.count(&c.embedded) <= 100));
-        assert_eq!(WhitespaceTokenizer.count(&chunks[0].embedded[..25 * 5]), 25);
-    }
-
-    #[test]
-    fn a_title_alone_makes_one_chunk() {
-        let chunks = run(&document(None, &[("  \n", Some("l"))]));
-        assert_eq!(chunks.len(), 1);
-        assert_eq!((chunks[0].text.as_str(), chunks[0].blurb.as_str()), ("", "name"));
-        assert_eq!(chunks[0].embedded, "name");
-        assert_eq!(chunks[0].link.as_deref(), Some("l"));
-    }
-
-    /// Three tokens for each character, as for syllables that are cut into their letters.
-    struct LetterTokenizer;
-
-    impl Tokenizer for LetterTokenizer {
-        fn spans(&self, text: &str) -> Vec<Range<usize>> {
-            let characters = text.char_indices().filter(|(_, c)| !c.is_whitespace());
-            characters.flat_map(|(at, c)| [at..at, at..at, at..at + c.len_utf8()]).collect()
-        }
-    }
-
-    #[test]
-    fn a_token_across_the_last_end_of_a_sentence_loses_nothing() {
-        let text = "? a \u{301}\n中\n? \u{301} a\na\n😀\n中\n?\n. a 中\n\u{301} a 中 a\n\u{301}\na\n? a ?\n?a";
-        let document = document(Some("a a a a"), &[(text, None)]);
-        let chunks = chunk(&document, &WhitespaceTokenizer, ChunkLimits::for_window(19));
-        let squeeze = |text: &str| text.split_whitespace().collect::<String>();
-        let got: String = chunks.iter().map(|chunk| squeeze(&chunk.text)).collect();
-        assert_eq!(got, squeeze(text));
-    }
-
-    proptest! {
-        #[test]
-        fn nothing_is_lost_and_no_chunk_is_too_long(
-            sections in proptest::collection::vec("[ a-z.!?\n\u{4e2d}\u{1f600}\u{301}]{0,400}", 0..5),
-            title in "[a-z ]{0,80}",
-            window in 10_usize..60,
-        ) {
-            let sections: Vec<_> = sections.iter().map(|s| (s.as_str(), None)).collect();
-            let document = document(Some(&title), &sections);
-            let limits = ChunkLimits::for_window(window);
-            let tokenizers: [&dyn Tokenizer; 3] =
-                [&WhitespaceTokenizer, &WordTokenizer, &LetterTokenizer];
-            for tokenizer in tokenizers {
-                let chunks = chunk(&document, tokenizer, limits);
-                let squeeze = |text: &str| text.split_whitespace().collect::<String>();
-                let got: String = chunks.iter().map(|c| squeeze(&c.text)).collect();
-                let expected: String = sections.iter().map(|(s, _)| squeeze(s)).collect();
-                prop_assert_eq!(got, expected);
-                for chunk in &chunks {
-                    // A mark that combines with what it is cut from can make a token of its own.
-                    prop_assert!(tokenizer.count(&chunk.embedded) <= window - 2 + 2);
-                }
-            }
-        }
-    }
-}
+mod tests;
