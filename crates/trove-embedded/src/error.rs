@@ -36,6 +36,15 @@ pub enum IndexDirectoryError {
         /// Latest format that is understood.
         supported: u32,
     },
+    /// Written by a release that tells words apart in another way, or stores other fields.
+    #[error(
+        "`{}` was written by another release, whose words this one does not know: use that release, or remove the directory and index the documents again",
+        path.display()
+    )]
+    OtherSchema {
+        /// The directory.
+        path: PathBuf,
+    },
     /// A part is missing or unreadable.
     #[error("`{}` does not hold a complete document index: {problem}; restore it from a backup, or remove it and index again", path.display())]
     Damaged {

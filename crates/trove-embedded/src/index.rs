@@ -74,7 +74,7 @@ impl EmbeddedDocumentIndex {
     ///
     /// [`DocumentIndexError::DimensionMismatch`] when the index holds vectors of another length.
     /// [`DocumentIndexError::Backend`] with an [`IndexDirectoryError`] as its source when the
-    /// directory is damaged, was written by a later release or is not accessible.
+    /// directory is damaged, was written by another release or is not accessible.
     /// [`DocumentIndexError::Unavailable`] when another index uses the directory.
     #[tracing::instrument(name = "index.open", skip_all, fields(path = %dir.display()))]
     pub fn open(dir: &Path, config: EmbeddedIndexConfig) -> Result<Self, DocumentIndexError> {
@@ -87,8 +87,7 @@ impl EmbeddedDocumentIndex {
             error => directory("index.open")(error),
         })?);
         prepare_directory(&layout, config.dimensions)?;
-        let (index, fields) =
-            schema::open_or_create(&layout.lexical()).map_err(directory("index.open"))?;
+        let (index, fields) = schema::open_or_create(&layout).map_err(directory("index.open"))?;
         describe(&layout, config.dimensions)?;
 
         let reader = index

@@ -127,7 +127,7 @@ fn term(kind: &str, value: &str) -> String {
 }
 
 /// FNV-1a, 64 bits: stored in indexes, so it must never change.
-fn fnv1a(bytes: &[u8]) -> u64 {
+pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })

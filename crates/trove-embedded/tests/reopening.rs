@@ -184,6 +184,29 @@ async fn a_newer_format_is_refused_with_a_sentence() {
     assert!(refusal.contains(&directory.path().display().to_string()), "{refusal}");
 }
 
+/// Terms of another analysis would silently match nothing.
+#[tokio::test]
+async fn an_index_of_another_analyzer_is_refused_with_the_remedy() {
+    let directory = TempDir::new().unwrap();
+    let index = open(directory.path(), None).unwrap();
+    write(&index, zebra("a")).await;
+    drop(index);
+    let meta = directory.path().join("lexical/meta.json");
+    let text = std::fs::read_to_string(&meta).unwrap();
+    assert!(text.contains("\"trove-en-2\""), "{text}");
+    std::fs::write(&meta, text.replace("\"trove-en-2\"", "\"trove-en-1\"")).unwrap();
+
+    let refusal = refusal(directory.path(), None);
+
+    let path = directory.path().display().to_string();
+    assert!(refusal.starts_with(&format!("`{path}` was written by another release")), "{refusal}");
+    assert!(refusal.ends_with("remove the directory and index the documents again"), "{refusal}");
+    // The directory is as it was.
+    std::fs::write(&meta, text).unwrap();
+    let index = open(directory.path(), None).unwrap();
+    assert_eq!(found(&index, query("zebra")).await, ["a#0", "a#1"]);
+}
+
 #[tokio::test]
 async fn a_damaged_directory_is_refused_with_its_path() {
     let damages: [&dyn Fn(&Path); 4] = [

@@ -6,6 +6,7 @@
 mod access;
 mod filters;
 mod ranking;
+mod words;
 mod writes;
 
 use std::collections::BTreeSet;
@@ -18,6 +19,7 @@ use crate::builders::{DocumentBuilder, QueryBuilder, document_id};
 pub use access::*;
 pub use filters::*;
 pub use ranking::*;
+pub use words::*;
 pub use writes::*;
 
 /// Turns the suite into one test for each obligation.
@@ -56,13 +58,9 @@ macro_rules! document_index_contract {
                 // ranking
                 a_hit_carries_all_that_was_written,
                 a_hit_carries_updated_attributes,
-                case_and_inflection_do_not_matter,
                 words_of_the_title_are_matched,
                 words_of_metadata_are_matched,
                 a_chunk_with_more_of_the_words_is_better,
-                a_query_without_words_finds_nothing_lexically,
-                query_syntax_is_plain_text,
-                any_text_is_accepted,
                 hybrid_at_alpha_zero_ranks_like_lexical,
                 hybrid_at_alpha_one_ranks_by_vectors,
                 between_them_both_halves_count,
@@ -73,6 +71,16 @@ macro_rules! document_index_contract {
                 at_most_limit_hits_are_returned,
                 hits_come_best_first_with_ties_by_chunk_id,
                 an_empty_index_finds_nothing,
+                // words
+                case_and_inflection_do_not_matter,
+                accents_case_and_width_do_not_matter,
+                words_of_scripts_without_spaces_are_found,
+                a_long_word_is_found,
+                a_query_of_function_words_finds_them,
+                function_words_beside_others_find_nothing,
+                a_query_without_words_finds_nothing_lexically,
+                query_syntax_is_plain_text,
+                any_text_is_accepted,
                 // writes
                 an_empty_batch_is_fine,
                 a_batch_at_the_limit_is_written,

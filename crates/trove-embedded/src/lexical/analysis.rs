@@ -1,117 +1,146 @@
 //! From text to terms: how words are told apart and which forms of one count as the same.
 //!
-//! English for now. The analyzer is part of the format: a change of it needs a new name, or an old
-//! index does not match its own terms any more.
+//! Words of any script are found; stems and function words are English. The analyzers are part of
+//! the format: a change of one needs a new name, or an old index does not match its own terms any
+//! more.
 
-use std::collections::HashSet;
-use std::sync::OnceLock;
+use tantivy::tokenizer::{AsciiFoldingFilter, Language, Stemmer, TextAnalyzer, TokenStream};
 
-use tantivy::tokenizer::{
-    AsciiFoldingFilter, Language, LowerCaser, RemoveLongFilter, SimpleTokenizer, Stemmer,
-    StopWordFilter, TextAnalyzer, TokenStream,
-};
+use super::segmentation::WordTokenizer;
 
-/// Name of the analyzer in the schema.
-pub(crate) const ANALYZER: &str = "trove-en-1";
+/// Name of [`words`] in the schema.
+pub(crate) const WORDS: &str = "trove-en-2";
+/// Name of [`function_words`] in the schema.
+pub(crate) const FUNCTION_WORDS: &str = "trove-en-function-words-1";
 
-/// Longest word in bytes; what is longer is no word (base64, hashes of hashes).
-const WORD_BYTES_MAX: usize = 100;
-
-/// Lower case, no accents, no function words, English stems.
-pub(crate) fn analyzer() -> TextAnalyzer {
-    let words = TextAnalyzer::builder(SimpleTokenizer::default())
-        .filter(RemoveLongFilter::limit(WORD_BYTES_MAX + 1))
-        .filter(LowerCaser)
-        .filter(AsciiFoldingFilter);
-    match StopWordFilter::new(Language::English) {
-        Some(stop_words) => {
-            words.filter(stop_words).filter(Stemmer::new(Language::English)).build()
-        }
-        None => words.filter(Stemmer::new(Language::English)).build(),
-    }
-}
-
-/// Words that questions are made of. They are indexed, so that a query of nothing else still finds
-/// them, and left out of a query that has anything else to say.
-const QUESTION_WORDS: &[&str] = &[
-    "about", "also", "am", "been", "being", "can", "could", "did", "do", "does", "from", "had",
-    "has", "have", "having", "how", "i", "its", "me", "my", "our", "s", "should", "so", "t",
-    "than", "we", "were", "what", "when", "where", "which", "who", "whom", "why", "would", "you",
-    "your",
+/// Words that sentences and questions are made of, sorted: Lucene's stop words and more.
+///
+/// They have a field of their own. A query that has anything else to say is better off without
+/// them, and so are the lengths of texts, which BM25 compares.
+const FUNCTION_WORD_LIST: &[&str] = &[
+    "a", "about", "also", "am", "an", "and", "are", "as", "at", "be", "been", "being", "but", "by",
+    "can", "could", "did", "do", "does", "doing", "for", "from", "had", "has", "have", "having",
+    "how", "i", "if", "in", "into", "is", "it", "its", "me", "my", "no", "not", "of", "on", "or",
+    "our", "ours", "s", "should", "so", "such", "t", "than", "that", "the", "their", "then",
+    "there", "these", "they", "this", "to", "was", "we", "were", "what", "when", "where", "which",
+    "who", "whom", "why", "will", "with", "would", "you", "your", "yours",
 ];
 
-/// [`QUESTION_WORDS`] as the analyzer leaves them.
-fn question_stems() -> &'static HashSet<String> {
-    static STEMS: OnceLock<HashSet<String>> = OnceLock::new();
-    STEMS.get_or_init(|| {
-        let mut analyzer = analyzer();
-        let text = QUESTION_WORDS.join(" ");
-        let mut stream = analyzer.token_stream(&text);
-        let mut stems = HashSet::new();
-        while let Some(token) = stream.next() {
-            stems.insert(token.text.clone());
-        }
-        stems
-    })
+/// The longest of them.
+const FUNCTION_WORD_BYTES_MAX: usize = 6;
+
+fn is_function_word(word: &str) -> bool {
+    word.len() <= FUNCTION_WORD_BYTES_MAX && FUNCTION_WORD_LIST.binary_search(&word).is_ok()
 }
 
-/// The terms of a query with how often each occurs, in order of first occurrence.
-///
-/// Punctuation has no meaning: any text is a list of words, perhaps an empty one.
-pub(crate) fn query_terms(text: &str) -> Vec<(String, u16)> {
-    let mut analyzer = analyzer();
-    let mut stream = analyzer.token_stream(text);
-    let mut terms: Vec<(String, u16)> = Vec::new();
-    let mut asking: Vec<(String, u16)> = Vec::new();
-    let question_stems = question_stems();
-    while let Some(token) = stream.next() {
-        let list = if question_stems.contains(&token.text) { &mut asking } else { &mut terms };
-        match list.iter_mut().find(|(term, _)| *term == token.text) {
-            Some((_, count)) => *count = count.saturating_add(1),
-            None => list.push((token.text.clone(), 1)),
+fn is_content_word(word: &str) -> bool {
+    !is_function_word(word)
+}
+
+/// Without case, accents and function words; English stems.
+pub(crate) fn words() -> TextAnalyzer {
+    stems_of(WordTokenizer::of_texts(is_content_word))
+}
+
+/// Function words alone, as they are.
+pub(crate) fn function_words() -> TextAnalyzer {
+    TextAnalyzer::from(WordTokenizer::of_texts(is_function_word))
+}
+
+fn stems_of(words: WordTokenizer) -> TextAnalyzer {
+    TextAnalyzer::builder(words)
+        .filter(AsciiFoldingFilter)
+        .filter(Stemmer::new(Language::English))
+        .build()
+}
+
+/// What a query asks for: terms with how often each occurs, in order of first occurrence.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum QueryTerms {
+    /// Terms of [`words`].
+    Words(Vec<(String, u16)>),
+    /// Terms of [`function_words`], as there are no others.
+    FunctionWords(Vec<(String, u16)>),
+}
+
+impl QueryTerms {
+    /// Punctuation has no meaning: any text is a list of words, perhaps an empty one.
+    pub(crate) fn of(text: &str) -> Self {
+        let words = counted(stems_of(WordTokenizer::of_queries(is_content_word)), text);
+        if words.is_empty() {
+            Self::FunctionWords(counted(function_words(), text))
+        } else {
+            Self::Words(words)
         }
     }
-    if terms.is_empty() { asking } else { terms }
+}
+
+fn counted(mut analyzer: TextAnalyzer, text: &str) -> Vec<(String, u16)> {
+    let mut stream = analyzer.token_stream(text);
+    let mut terms: Vec<(String, u16)> = Vec::new();
+    while let Some(token) = stream.next() {
+        match terms.iter_mut().find(|(term, _)| *term == token.text) {
+            Some((_, count)) => *count = count.saturating_add(1),
+            None => terms.push((token.text.clone(), 1)),
+        }
+    }
+    terms
 }
 
 #[cfg(test)]
 mod tests {
-    use super::query_terms;
+    use super::{FUNCTION_WORD_BYTES_MAX, FUNCTION_WORD_LIST, QueryTerms};
+
+    fn words(text: &str) -> Vec<(String, u16)> {
+        match QueryTerms::of(text) {
+            QueryTerms::Words(terms) => terms,
+            QueryTerms::FunctionWords(terms) => panic!("only {terms:?} in {text}"),
+        }
+    }
+
+    fn names(terms: Vec<(String, u16)>) -> Vec<String> {
+        terms.into_iter().map(|(term, _)| term).collect()
+    }
 
     #[test]
     fn forms_of_a_word_are_one_term() {
-        let check = |text: &str, terms: &[&str]| {
-            let got: Vec<String> = query_terms(text).into_iter().map(|(term, _)| term).collect();
-            assert_eq!(got, terms, "{text}");
-        };
+        let check = |text: &str, terms: &[&str]| assert_eq!(names(words(text)), terms, "{text}");
         check("Invoices invoice INVOICED", &["invoic"]);
         check("What is the size of my disk?", &["size", "disk"]);
-        check("who are you", &["who", "you"]);
+        check("IT department", &["depart"]);
+        check("willing", &["will"]);
         check("Café CAFE", &["cafe"]);
-        check("the of and", &[]);
-        check("  \n", &[]);
+        check("Straße STRASSE strasse", &["strass"]);
+        check("Mu\u{308}ller Müller MULLER", &["muller"]);
+        check("İzmir IZMIR ızmir", &["izmir"]);
         check("AND (title:\"x y\"~2) -z*", &["titl", "x", "y", "2", "z"]);
     }
 
     #[test]
     fn repeated_words_are_counted() {
         assert_eq!(
-            query_terms("big disk, bigger DISK"),
+            words("big disk, bigger DISK"),
             [("big".to_owned(), 1), ("disk".to_owned(), 2), ("bigger".to_owned(), 1)]
         );
     }
 
     #[test]
-    fn a_query_of_question_words_alone_searches_for_them() {
-        let check = |text: &str, count: usize| assert_eq!(query_terms(text).len(), count, "{text}");
-        check("who does what", 3);
-        check("who does accounting", 1);
-        check("what was having been", 3);
+    fn a_query_of_function_words_alone_searches_for_them() {
+        let check = |text: &str, terms: &[&str]| match QueryTerms::of(text) {
+            QueryTerms::FunctionWords(found) => assert_eq!(names(found), terms, "{text}"),
+            QueryTerms::Words(found) => panic!("{found:?} in {text}"),
+        };
+        check("who does what", &["who", "does", "what"]);
+        check("The Who", &["the", "who"]);
+        check("To be, or not to be?", &["to", "be", "or", "not"]);
+        check("IT", &["it"]);
+        check("  \n", &[]);
+        check("?!", &[]);
     }
 
     #[test]
-    fn overlong_words_are_dropped() {
-        assert!(query_terms(&"x".repeat(101)).is_empty());
-        assert_eq!(query_terms(&"x".repeat(100)).len(), 1);
+    fn the_list_of_function_words_is_sorted_and_its_words_are_short() {
+        assert!(FUNCTION_WORD_LIST.iter().all(|word| word.len() <= FUNCTION_WORD_BYTES_MAX));
+        assert!(FUNCTION_WORD_LIST.is_sorted_by(|a, b| a < b));
     }
 }

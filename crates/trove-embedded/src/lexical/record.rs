@@ -185,7 +185,9 @@ impl<'a> RecordWriter<'a> {
             entry.add_text(fields.terms, term);
         }
         let title = head.title.as_deref().unwrap_or_default();
-        entry.add_text(fields.words, format!("{title}\n{}\n{keywords}", chunk.text));
+        let searched = format!("{title}\n{}\n{keywords}", chunk.text);
+        entry.add_text(fields.function_words, &searched);
+        entry.add_text(fields.words, searched);
         if let Some(title) = &head.title {
             entry.add_text(fields.title_words, title);
         }

@@ -1,7 +1,5 @@
 //! The fields of the tantivy index.
 
-use std::path::Path;
-
 use tantivy::directory::MmapDirectory;
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
@@ -9,8 +7,9 @@ use tantivy::schema::{
 use tantivy::store::Compressor;
 use tantivy::{Index, IndexSettings, TantivyError};
 
-use super::analysis::{ANALYZER, analyzer};
+use super::analysis::{self, FUNCTION_WORDS, WORDS};
 use crate::error::IndexDirectoryError;
+use crate::format::Layout;
 
 /// Names of the fast fields, which tantivy opens by name.
 pub(crate) const KEY: &str = "key";
@@ -39,6 +38,8 @@ pub(crate) struct Fields {
     pub terms: Field,
     /// Title, text and values of metadata, analysed.
     pub words: Field,
+    /// The function words of the same.
+    pub function_words: Field,
     /// Title alone, analysed.
     pub title_words: Field,
     /// Microseconds since 1970; absent when unknown.
@@ -59,20 +60,23 @@ pub(crate) struct Fields {
 
 fn schema() -> (Schema, Fields) {
     let mut schema = Schema::builder();
-    let words = TextOptions::default().set_indexing_options(
-        TextFieldIndexing::default()
-            .set_tokenizer(ANALYZER)
-            .set_index_option(IndexRecordOption::WithFreqs)
-            .set_fieldnorms(true),
-    );
+    let analysed = |analyzer| {
+        TextOptions::default().set_indexing_options(
+            TextFieldIndexing::default()
+                .set_tokenizer(analyzer)
+                .set_index_option(IndexRecordOption::WithFreqs)
+                .set_fieldnorms(true),
+        )
+    };
     let fields = Fields {
         document: schema.add_text_field("document", STRING),
         key: schema.add_u64_field(KEY, FAST),
         ordinal: schema.add_u64_field(ORDINAL, FAST),
         revision: schema.add_i64_field(REVISION, FAST),
         terms: schema.add_text_field("terms", STRING),
-        words: schema.add_text_field("words", words.clone()),
-        title_words: schema.add_text_field("title_words", words),
+        words: schema.add_text_field("words", analysed(WORDS)),
+        function_words: schema.add_text_field("function_words", analysed(FUNCTION_WORDS)),
+        title_words: schema.add_text_field("title_words", analysed(WORDS)),
         updated_at: schema.add_i64_field(UPDATED_AT, FAST),
         created_at: schema.add_i64_field(CREATED_AT, FAST),
         head: schema.add_text_field("head", STORED),
@@ -84,8 +88,10 @@ fn schema() -> (Schema, Fields) {
     (schema.build(), fields)
 }
 
-/// Opens the index in `path`, which exists; creates it when the directory is empty.
-pub(crate) fn open_or_create(path: &Path) -> Result<(Index, Fields), IndexDirectoryError> {
+/// Opens the words of the index described by `layout`, whose directory exists; creates them when
+/// it is empty.
+pub(crate) fn open_or_create(layout: &Layout) -> Result<(Index, Fields), IndexDirectoryError> {
+    let path = &layout.lexical();
     let (schema, fields) = schema();
     let open = || -> Result<Index, TantivyError> {
         let directory = MmapDirectory::open(path)?;
@@ -99,10 +105,16 @@ pub(crate) fn open_or_create(path: &Path) -> Result<(Index, Fields), IndexDirect
             ..IndexSettings::default()
         };
         let index = Index::builder().schema(schema).settings(settings).open_or_create(directory)?;
-        index.tokenizers().register(ANALYZER, analyzer());
+        index.tokenizers().register(WORDS, analysis::words());
+        index.tokenizers().register(FUNCTION_WORDS, analysis::function_words());
         Ok(index)
     };
-    open()
-        .map(|index| (index, fields))
-        .map_err(|error| IndexDirectoryError::damaged(path, crate::error::chain(&error)))
+    match open() {
+        Ok(index) => Ok((index, fields)),
+        // The schema names the analyzers, too.
+        Err(TantivyError::SchemaError(_)) => {
+            Err(IndexDirectoryError::OtherSchema { path: layout.root().to_owned() })
+        }
+        Err(error) => Err(IndexDirectoryError::damaged(path, crate::error::chain(&error))),
+    }
 }

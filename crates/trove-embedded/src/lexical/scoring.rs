@@ -8,7 +8,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocId, Score, Searcher, SegmentReader, Term};
 
 use super::allowed::EntrySet;
-use super::analysis::query_terms;
+use super::analysis::QueryTerms;
 use super::schema::Fields;
 
 /// A ranked entry. Ordered by score, at equal scores earlier entries first.
@@ -49,11 +49,14 @@ pub(crate) fn rank(
     allowed: &[impl AsRef<EntrySet>],
     limit: usize,
 ) -> tantivy::Result<Vec<(DocAddress, Score)>> {
-    let terms = query_terms(text);
+    let (field, terms) = match QueryTerms::of(text) {
+        QueryTerms::Words(terms) => (fields.words, terms),
+        QueryTerms::FunctionWords(terms) => (fields.function_words, terms),
+    };
     if terms.is_empty() || limit == 0 {
         return Ok(Vec::new());
     }
-    let words = weight(fields.words, searcher, &terms)?;
+    let words = weight(field, searcher, &terms)?;
     let titles = weight(fields.title_words, searcher, &terms)?;
     let mut best: BinaryHeap<Reverse<Ranked>> = BinaryHeap::with_capacity(limit + 1);
     let mut threshold = Score::MIN;

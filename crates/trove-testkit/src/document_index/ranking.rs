@@ -74,15 +74,6 @@ pub async fn a_hit_carries_updated_attributes(index: &dyn DocumentIndex) {
     }
 }
 
-/// Other forms of a word are the same word.
-pub async fn case_and_inflection_do_not_matter(index: &dyn DocumentIndex) {
-    write(index, [document("a").text("Quarterly INVOICES were archived")]).await;
-    for words in ["invoice", "Invoices", "INVOICING", "archive", "quarterly invoice"] {
-        assert_eq!(found(index, query(words)).await, ["a"], "{words}");
-    }
-    assert!(found(index, query("receipt")).await.is_empty());
-}
-
 /// The title is searched with every chunk, and shown with none.
 pub async fn words_of_the_title_are_matched(index: &dyn DocumentIndex) {
     write(
@@ -127,62 +118,6 @@ pub async fn a_chunk_with_more_of_the_words_is_better(index: &dyn DocumentIndex)
     )
     .await;
     assert_eq!(found(index, query("giraffe zebra")).await, ["two", "one"]);
-}
-
-/// Blank text, punctuation and the like name no word, so no chunk holds one.
-pub async fn a_query_without_words_finds_nothing_lexically(index: &dyn DocumentIndex) {
-    write(index, [document("a").text("the quick brown fox, and so on")]).await;
-    for text in ["", " ", "\n\t", "?!", "…—", "\u{0}", "()"] {
-        assert!(found(index, query(text)).await.is_empty(), "{text:?}");
-    }
-}
-
-/// Operators, fields, quotes and wildcards are what they look like: text.
-pub async fn query_syntax_is_plain_text(index: &dyn DocumentIndex) {
-    write(index, [document("a").text("zebra crossing"), document("b").text("giraffe house")]).await;
-    for (text, expected) in [
-        ("+giraffe -zebra", vec!["a", "b"]),
-        ("zebra AND giraffe", vec!["a", "b"]),
-        ("NOT zebra", vec!["a"]),
-        ("text:zebra", vec!["a"]),
-        ("\"zebra giraffe\"~1", vec!["a", "b"]),
-        ("(zebra", vec!["a"]),
-        ("zebra^10 OR [* TO *]", vec!["a"]),
-        ("zeb*", vec![]),
-        ("*", vec![]),
-        ("zebra\\", vec!["a"]),
-    ] {
-        assert_eq!(found_in_any_order(index, query(text)).await, expected, "{text}");
-    }
-}
-
-/// Every script and every length can be written and searched.
-pub async fn any_text_is_accepted(index: &dyn DocumentIndex) {
-    let long_word = "x".repeat(100_000);
-    let long_text = "zebra ".repeat(20_000);
-    let texts = [
-        "日本語のテキストです。",
-        "한국어 문서",
-        "مستند باللغة العربية",
-        "emoji 👩‍👩‍👧‍👦 🏳️‍🌈",
-        "e\u{301}\u{327} combining",
-        "a\u{0}b\u{1}\u{7f}\u{fffd}",
-        "ﬁ ﬂ İstanbul ẞ",
-        "",
-        &long_word,
-        &long_text,
-    ];
-    let documents = texts.iter().enumerate().map(|(n, text)| {
-        document(&format!("document-{n}")).title(text.get(..100).unwrap_or(text)).text(text)
-    });
-    write(index, documents).await;
-    for text in texts {
-        let text: String = text.chars().take(2048).collect();
-        search(index, query(&text)).await;
-    }
-    assert_eq!(index.statistics().await.unwrap().documents, 10);
-    assert_eq!(found(index, query("combining")).await, ["document-4"]);
-    assert_eq!(found(index, query("zebra")).await, ["document-9"]);
 }
 
 /// Chunks that no word and no vector order agree on.
