@@ -144,13 +144,14 @@ async fn without_a_model_the_service_says_so_once_and_is_ready() {
     let mut command = trove(&["serve", "--listen", "127.0.0.1:0", "--data-dir"]);
     command.arg(temp.path()).env("TROVE__EMBEDDING__ENABLED", "true");
     let service = Service::start_with(command, temp.path()).await;
-    let log = service.log();
-    assert_eq!(log.matches("no embedding model").count(), 1, "{log}");
-    assert!(log.contains("trove model pull"), "{log}");
     let ready: Value = service.get("/health/ready").await.unwrap().json().await.unwrap();
     assert_eq!(ready["success"], true);
     assert_eq!(ready["data"]["embedding_model"]["state"], "degraded");
     assert!(ready["data"]["embedding_model"]["reason"].as_str().unwrap().contains("words alone"));
+    service.signal("TERM").await;
+    let (_, log) = service.ended().await;
+    assert_eq!(log.matches("no embedding model").count(), 1, "{log}");
+    assert!(log.contains("trove model pull"), "{log}");
 }
 
 #[tokio::test]
