@@ -1,21 +1,47 @@
 //! Connections, and how one query body runs on both databases.
 
+use std::error::Error;
 use std::path::PathBuf;
 use std::sync::{Mutex as BlockingMutex, PoisonError};
 use std::time::Duration;
 
-use diesel::SqliteConnection;
+use diesel::connection::AnsiTransactionManager;
+use diesel::{QueryResult, SqliteConnection};
 use diesel_async::pooled_connection::deadpool::Pool;
-use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
-use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection};
+use diesel_async::sync_connection_wrapper::{SpawnBlocking, SyncConnectionWrapper};
+use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection, TransactionManager};
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, TryFutureExt};
 use tokio::sync::{Mutex, Semaphore};
 
-pub(crate) type Sqlite = SyncConnectionWrapper<SqliteConnection>;
+pub(crate) type Sqlite = SyncConnectionWrapper<SqliteConnection, Blocking>;
+
+/// Runs the calls of SQLite on the threads for blocking work of whichever runtime asks.
+///
+/// A call whose caller goes away ends by itself, and its connection with it. What comes with
+/// diesel-async waits for the call instead: it holds up a thread of the runtime, and panics on a
+/// runtime of one thread, as workers of an HTTP server are.
+pub(crate) struct Blocking;
+
+impl SpawnBlocking for Blocking {
+    fn spawn_blocking<'a, R>(
+        &mut self,
+        task: impl FnOnce() -> R + Send + 'static,
+    ) -> BoxFuture<'a, Result<R, Box<dyn Error + Send + Sync + 'static>>>
+    where
+        R: Send + 'static,
+    {
+        tokio::task::spawn_blocking(task).map_err(Box::from).boxed()
+    }
+
+    fn get_runtime() -> Self {
+        Self
+    }
+}
 
 /// Keys in one statement: SQLite accepts 32,766 values.
 pub(crate) const KEYS_MAX: usize = 1000;
 
-#[expect(clippy::large_enum_variant, reason = "there is one in a process")]
 pub(crate) enum Backend {
     Sqlite(SqliteBackend),
     Postgres(Pool<AsyncPgConnection>),
@@ -102,6 +128,28 @@ impl SqliteBackend {
     }
 }
 
+/// Begins a transaction, `IMMEDIATE` or `EXCLUSIVE`. One that is never ended goes with its
+/// connection.
+pub(crate) async fn begin(connection: &mut Sqlite, kind: &'static str) -> QueryResult<()> {
+    let begin = move |connection: &mut SqliteConnection| {
+        AnsiTransactionManager::begin_transaction_sql(connection, &format!("BEGIN {kind}"))
+    };
+    connection.spawn_blocking(begin).await
+}
+
+/// Commits what went well, and rolls back what did not.
+pub(crate) async fn end<T, E: From<diesel::result::Error>>(
+    connection: &mut Sqlite,
+    result: Result<T, E>,
+) -> Result<T, E> {
+    type Manager = <Sqlite as AsyncConnection>::TransactionManager;
+    match result {
+        Ok(_) => Manager::commit_transaction(connection).await?,
+        Err(_) => Manager::rollback_transaction(connection).await?,
+    }
+    result
+}
+
 /// Runs a body that only reads, with a connection of either database. The body ends in
 /// `Result<_, Failure>`.
 macro_rules! read {
@@ -152,12 +200,14 @@ macro_rules! transact {
                         sqlite.connect().await.map_err($crate::error::unavailable($operation))?
                     }
                 };
-                let result = connection
-                    .immediate_transaction(
-                        async |$conn: &mut $crate::backend::Sqlite|
-                            -> Result<_, $crate::error::Failure> { $body },
-                    )
-                    .await;
+                let result = match $crate::backend::begin(&mut connection, "IMMEDIATE").await {
+                    Ok(()) => {
+                        let $conn = &mut connection;
+                        let result: Result<_, $crate::error::Failure> = async { $body }.await;
+                        $crate::backend::end(&mut connection, result).await
+                    }
+                    Err(error) => Err(error.into()),
+                };
                 // After an error of the driver its connection is not trusted any more.
                 if !matches!(result, Err($crate::error::Failure::Query(_))) {
                     *slot = Some(connection);

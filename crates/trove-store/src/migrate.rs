@@ -5,7 +5,7 @@ use std::path::Path;
 use diesel::{ExpressionMethods, QueryDsl};
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 
-use crate::backend::Sqlite;
+use crate::backend::{self, Sqlite};
 use crate::error::OpenError;
 use crate::schema::schema_migration;
 
@@ -133,12 +133,12 @@ macro_rules! migrate {
 }
 
 pub(crate) async fn sqlite(connection: &mut Sqlite, path: &Path) -> Result<(), OpenError> {
-    let done = connection
-        .exclusive_transaction(async |conn: &mut Sqlite| -> Result<(), Stop> {
-            migrate!(conn, sqlite)
-        })
-        .await;
-    done.map_err(|stop| stop.of_file(path))
+    let migrate = async {
+        backend::begin(connection, "EXCLUSIVE").await?;
+        let done: Result<(), Stop> = async { migrate!(connection, sqlite) }.await;
+        backend::end(connection, done).await
+    };
+    migrate.await.map_err(|stop: Stop| stop.of_file(path))
 }
 
 pub(crate) async fn postgres(connection: &mut AsyncPgConnection) -> Result<(), OpenError> {

@@ -141,6 +141,7 @@ async fn of_first_admins_in_two_processes_one_wins() {
 async fn a_dropped_write_is_whole_or_not_there() {
     let file = SqliteFile::new();
     let store = file.open().await;
+    let stores = Stores::new(Arc::new(store.clone()));
     let documents: Vec<_> = (0..1200).map(|n| registration(&format!("d{n:04}"))).collect();
     let ids: Vec<_> = documents.iter().map(|document| document.id.clone()).collect();
     for polls in 1..12 {
@@ -154,10 +155,30 @@ async fn a_dropped_write_is_whole_or_not_there() {
             store.ping().await.unwrap();
         }
         drop(write);
+        // What is left of it ends by itself, and another write waits for that.
+        stores.user(&format!("after-{polls}@example.com")).await;
         let records = DocumentStore::get(&store, &ids).await.unwrap();
         let revisions: Vec<_> =
             records.iter().map(|record| record.as_ref().map(|record| record.revision)).collect();
         assert!(revisions.iter().all(|revision| revision == &revisions[0]), "{polls} polls");
         assert!(store.register(CcPair::DEFAULT, &documents, at(1)).await.unwrap().is_some());
     }
+}
+
+/// A client that hangs up ends its request on a worker's runtime, which has one thread.
+#[tokio::test]
+async fn a_call_may_be_dropped_on_a_runtime_of_one_thread() {
+    let file = SqliteFile::new();
+    let store = file.open().await;
+    let stores = Stores::new(Arc::new(store.clone()));
+    let ann = stores.user("ann@example.com").await;
+    // Keeps the call from ending before it is dropped.
+    let mut other = file.connect();
+    other.batch_execute("BEGIN IMMEDIATE").unwrap();
+    let mut write = store.set_active(ann, false, at(1));
+    assert!(write.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    drop(write);
+    assert!(stores.users.get(ann).await.unwrap().unwrap().active);
+    other.batch_execute("COMMIT").unwrap();
+    assert!(stores.users.set_active(ann, false, at(2)).await.unwrap());
 }
