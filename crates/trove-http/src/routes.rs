@@ -89,7 +89,13 @@ pub(crate) fn register(services: &mut ServiceConfig, config: &HttpConfig) {
         for info in endpoint.infos() {
             for path in full_paths(&info, config) {
                 let route = endpoint.route(info.clone());
-                by_path.entry(path).or_default().push((info.method.clone(), route));
+                let routes = by_path.entry(path).or_default();
+                routes.push((info.method.clone(), route));
+                // Load balancers ask for as little as they can; the body stays behind.
+                if info.at_root {
+                    let info = EndpointInfo { method: Method::HEAD, ..info.clone() };
+                    routes.push((Method::HEAD, endpoint.route(info)));
+                }
             }
         }
     }

@@ -101,8 +101,39 @@ async fn without_an_id_the_name_makes_one() {
         let posted = admin.ingest(json!({"document": document})).await.ok();
         assert_eq!(posted["document_id"], "ingestion_api_My_page%2F1");
     }
-    let long = document(&"/".repeat(2000), "A", "x");
-    admin.ingest(json!({"document": long})).await.invalid(&["body/document/id value_error"]);
+    // Even an empty name makes one, which is listed and can be removed.
+    admin.ingest(json!({"document": document("", "", "pear")})).await.ok();
+    assert_eq!(admin.ingested().await.ok()[0]["document_id"], "ingestion_api_");
+    admin.remove("ingestion_api_").await.ok();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ids_that_cannot_be_kept_or_named_are_422() {
+    let server = Server::start().await;
+    let admin = server.caller(Role::Admin).await;
+    // In its place among the failures.
+    let mut long = document(&"/".repeat(2000), "A", "x");
+    long["sections"] = json!("none");
+    let answer = admin.ingest(json!({"document": long})).await;
+    answer.invalid(&["body/document/id value_error", "body/document/sections list_type"]);
+    // What was not sent is not to blame.
+    let mut long = document("", &"x".repeat(5000), "x");
+    long["title"] = json!(1);
+    let answer = admin.ingest(json!({"document": long})).await;
+    answer.invalid(&[
+        "body/document/semantic_identifier value_error",
+        "body/document/title string_type",
+    ]);
+    let msg = answer.json()["detail"][0]["msg"].as_str().unwrap().to_owned();
+    assert!(msg.contains("4096 bytes") && msg.ends_with("send an id"), "{msg}");
+    // No client sends these in a path as they are.
+    for dots in [".", ".."] {
+        let answer = admin.ingest(json!({"document": document(dots, "A", "x")})).await;
+        answer.invalid(&["body/document/id value_error"]);
+    }
+    let fine = admin.ingest(json!({"document": document("...", "A", "x")})).await.ok();
+    assert_eq!(fine["document_id"], "...");
+    admin.remove("...").await.ok();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -135,6 +166,26 @@ async fn row_68_without_a_pair_everybody_may_read() {
     assert_eq!(anybody.search(json!({"query": "apple"})).await.titles(), ["A"]);
 }
 
+/// Access is the union over the pairs of a document, and no pair is the public one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_private_document_posted_again_without_its_pair_is_public() {
+    let server = Server::start().await;
+    let admin = server.caller(Role::Admin).await;
+    let anybody = server.caller(Role::Basic).await;
+    let pair = server.private_pair("private", &[]).await;
+    let secret = document("a", "A", "apple");
+    for _ in 0..2 {
+        admin.ingest(json!({"document": secret, "cc_pair_id": pair.0})).await.ok();
+        assert!(anybody.search(json!({"query": "apple"})).await.titles().is_empty());
+    }
+    admin.ingest(json!({"document": secret})).await.ok();
+    assert_eq!(anybody.search(json!({"query": "apple"})).await.titles(), ["A"]);
+    // The way back is to remove it.
+    admin.remove("a").await.ok();
+    admin.ingest(json!({"document": secret, "cc_pair_id": pair.0})).await.ok();
+    assert!(anybody.search(json!({"query": "apple"})).await.titles().is_empty());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn row_69_metadata_values_become_text() {
     let server = Server::start().await;
@@ -158,6 +209,21 @@ async fn row_69_metadata_values_become_text() {
         assert_eq!(tagged(&admin, key, value).await, 1, "{key}={value}");
     }
     assert_eq!(tagged(&admin, "b", "True").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn metadata_keeps_all_digits_of_a_number() {
+    let server = Server::start().await;
+    let admin = server.caller(Role::Admin).await;
+    let numbers = ["9223372036854775808", "-12345678901234567890123", "1e400"];
+    let mut document = document("a", "A", "apple");
+    document["metadata"] = json!({"one": "NUMBERS", "many": ["NUMBERS"]});
+    for number in numbers {
+        let body = json!({"document": document}).to_string().replace("\"NUMBERS\"", number);
+        admin.send(Method::POST, "/api/ingestion", Some(body.into_bytes())).await.ok();
+        assert_eq!(tagged(&admin, "one", number).await, 1, "{number}");
+        assert_eq!(tagged(&admin, "many", number).await, 1, "{number}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -207,15 +207,33 @@ async fn wrong_methods_are_405_and_name_the_right_ones() {
         (Method::TRACE, "/api/me", "GET"),
         (Method::DELETE, "/api/ingestion", "POST, GET"),
         (Method::GET, "/api/ingestion/x", "DELETE"),
-        (Method::POST, "/health", "GET"),
+        (Method::POST, "/health", "GET, HEAD"),
     ];
     for (method, path, allow) in table {
         let answer = server.nobody().send(method.clone(), path, None).await;
         assert_eq!((answer.status, answer.json()), (405, expected.clone()), "{method} {path}");
         assert_eq!(answer.header("allow"), Some(allow), "{method} {path}");
     }
-    let head = server.nobody().send(Method::HEAD, "/api/search", None).await;
-    assert_eq!(head.status, 405);
+    for path in ["/api/search", "/api/me", "/api/ingestion"] {
+        let head = server.nobody().send(Method::HEAD, path, None).await;
+        assert_eq!((head.status, head.text.as_str()), (405, ""), "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn load_balancers_may_ask_for_the_head_only() {
+    let server = Server::start().await;
+    for path in ["/health", "/health/ready", "/version", "/api/health"] {
+        let get = server.nobody().get(path).await;
+        let head = server.nobody().send(Method::HEAD, path, None).await;
+        assert_eq!((head.status, head.text.as_str()), (200, ""), "{path}");
+        assert_eq!(head.header("content-length"), get.header("content-length"), "{path}");
+    }
+    let component = component("database", ComponentState::Failed, None);
+    let readiness = Readiness { components: vec![component] };
+    let server = Server::with(Options { readiness, ..Options::default() }).await;
+    let head = server.nobody().send(Method::HEAD, "/health/ready", None).await;
+    assert_eq!(head.status, 503);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -65,7 +65,10 @@ async fn row_18_all_failures_are_reported_together() {
     let client = server.caller(Role::Basic).await;
     let body = json!({
         "skip_query_expansion": null,
-        "message_history": [{"message": "a"}, {"message_type": "user", "message": 1}, 5],
+        "message_history": [
+            {"message": "a"}, {"message_type": "user", "message": 1}, 5,
+            {"message_type": "bot", "message": "a"}, {"message_type": "system", "message": "a"},
+        ],
         "tags": [{"tag_key": "k"}, "k"],
         "sources": ["slack", "nowhere", 1],
         "time_cutoff": "yesterday",
@@ -89,6 +92,7 @@ async fn row_18_all_failures_are_reported_together() {
         "body/message_history/0/message_type missing",
         "body/message_history/1/message string_type",
         "body/message_history/2 model_attributes_type",
+        "body/message_history/3/message_type enum",
     ]);
 }
 
@@ -152,7 +156,7 @@ async fn malformed_bodies_are_422_with_the_place() {
         (b"[]", "body model_attributes_type"),
         (b"\"x\"", "body model_attributes_type"),
         (b"5", "body model_attributes_type"),
-        (b"\xef\xbb\xbf{\"query\": \"x\"}", "body/0 json_invalid"),
+        (b"\xff\xfe{\0", "body/0 json_invalid"),
     ];
     for (body, failure) in table {
         client.search_raw(*body).await.invalid(&[failure]);
@@ -168,6 +172,22 @@ async fn malformed_bodies_are_422_with_the_place() {
         .search_raw("{\"query\": \"x\", \"query\": 5}")
         .await
         .invalid(&["body/query string_type"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn numbers_without_bounds_and_a_byte_order_mark_are_json() {
+    let server = Server::start().await;
+    let client = server.caller(Role::Basic).await;
+    let digits = "9".repeat(5000);
+    for ignored in ["1e400", "-1E+999", "18446744073709551616", &digits, "[[1e400]]"] {
+        client.search_raw(format!("{{\"query\":\"x\",\"pad\":{ignored}}}")).await.ok();
+    }
+    for number in ["1e400", "18446744073709551616"] {
+        let body = format!("{{\"query\":\"x\",\"persona_id\":{number},\"time_cutoff\":{number}}}");
+        let failures = ["body/time_cutoff datetime_parsing", "body/persona_id int_parsing_size"];
+        client.search_raw(body).await.invalid(&failures);
+    }
+    client.search_raw("\u{feff}{\"query\": \"x\"}").await.ok();
 }
 
 #[tokio::test(flavor = "multi_thread")]

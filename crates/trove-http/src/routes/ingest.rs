@@ -25,7 +25,9 @@ pub(crate) struct IngestBody {
     /// The document.
     document: DocumentBody,
     /// The connector-credential pair it belongs to, which decides who may read it. Without one it
-    /// is the default pair, whose documents everybody may read.
+    /// is the default pair, whose documents everybody may read. A document that other pairs hold
+    /// stays with them, and is read by whoever may read the documents of any: posting a private
+    /// document again without its pair makes it public.
     cc_pair_id: Option<i32>,
 }
 

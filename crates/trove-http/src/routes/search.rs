@@ -1,5 +1,7 @@
 //! `POST /search`
 
+use std::str::FromStr;
+
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use chrono::{DateTime, Timelike, Utc};
@@ -15,7 +17,7 @@ use super::schema::{SourceValue, TagBody, source};
 use crate::error::{ApiError, Refusal};
 use crate::extract::{Caller, ValidJson};
 use crate::validation::{
-    Fields, Read, Record, boolean, integer, list, record, text, text_between, timestamp,
+    Fields, Read, Record, boolean, integer, list, one_of, record, text, text_between, timestamp,
 };
 
 /// What to search for.
@@ -42,7 +44,7 @@ pub(crate) struct SearchBody {
     /// The model that rewrites the query. Goes with `provider`.
     model: Option<String>,
     /// Whether to search for the query as it is. So far that is always done.
-    #[schema(default = false)]
+    #[schema(default = false, required = false)]
     #[expect(dead_code, reason = "nothing is expanded yet, so both values mean the same")]
     skip_query_expansion: bool,
     /// Earlier turns of a conversation, oldest first. There is nothing that reads them so far.
@@ -55,9 +57,39 @@ pub(crate) struct HistoryTurn {
     /// Its text.
     #[expect(dead_code, reason = "validated only: a history is refused as a whole")]
     message: String,
-    /// Who said it: `user` or `assistant`.
+    /// Who said it. Only turns of `user` and `assistant` are of use.
     #[expect(dead_code, reason = "validated only: a history is refused as a whole")]
-    message_type: String,
+    message_type: MessageType,
+}
+
+/// What a message is.
+#[derive(Clone, Copy, Debug, ToSchema)]
+#[schema(rename_all = "snake_case")]
+enum MessageType {
+    System,
+    User,
+    Assistant,
+    ToolCallResponse,
+    UserReminder,
+}
+
+impl MessageType {
+    const WORDS: [(&str, Self); 5] = [
+        ("system", Self::System),
+        ("user", Self::User),
+        ("assistant", Self::Assistant),
+        ("tool_call_response", Self::ToolCallResponse),
+        ("user_reminder", Self::UserReminder),
+    ];
+}
+
+impl FromStr for MessageType {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Self, ()> {
+        let found = Self::WORDS.into_iter().find(|(name, _)| *name == word);
+        found.map(|(_, value)| value).ok_or(())
+    }
 }
 
 /// What was found, best first.
@@ -152,7 +184,10 @@ impl Record for SearchBody {
 impl Record for HistoryTurn {
     fn read(fields: &mut Fields<'_>) -> Read<Self> {
         let message = fields.required("message", text);
-        let message_type = fields.required("message_type", text);
+        let message_type = fields.required(
+            "message_type",
+            one_of::<MessageType>(|| MessageType::WORDS.map(|(name, _)| name).to_vec()),
+        );
         Ok(Self { message: message?, message_type: message_type? })
     }
 }

@@ -1,17 +1,10 @@
 //! A JSON body as a tree, parsed within bounds.
 
-use std::cell::Cell;
+mod parse;
+
 use std::collections::HashSet;
-use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
-
-/// Most values (scalars, lists and objects) of one body.
-///
-/// A byte of JSON can cost fifty bytes of memory (`[{"":0},…`); with this the tree of a body stays
-/// below about 60 MB whatever a client sends.
-const VALUES_MAX: usize = 500_000;
 
 /// A JSON value.
 ///
@@ -25,8 +18,10 @@ pub enum Json {
     Bool(bool),
     /// A number without fraction or exponent that fits.
     Integer(i64),
-    /// Any other number.
+    /// A number with a fraction or an exponent.
     Float(f64),
+    /// A number too large for either, as it was sent.
+    Huge(String),
     /// A string.
     Text(String),
     /// A list.
@@ -43,33 +38,21 @@ pub(crate) enum JsonError {
         /// Where reading stopped, in bytes from the start.
         offset: usize,
     },
-    /// It holds more than [`VALUES_MAX`] values.
+    /// It holds more values than are taken.
     TooManyValues,
 }
 
 impl Json {
     /// Parses a whole body.
     pub(crate) fn parse(body: &[u8]) -> Result<Self, JsonError> {
-        let left = Cell::new(VALUES_MAX);
-        // The limit of serde_json on nesting (128) stays on: reading is recursive.
-        let mut deserializer = serde_json::Deserializer::from_slice(body);
-        Tree(&left)
-            .deserialize(&mut deserializer)
-            .and_then(|tree| deserializer.end().map(|()| tree))
-            .map_err(|error| {
-                if error.is_data() {
-                    JsonError::TooManyValues
-                } else {
-                    JsonError::Syntax { offset: offset(body, &error) }
-                }
-            })
+        parse::document(body)
     }
 
-    /// The value as the text of a tag: a string as it is, everything else as JSON.
+    /// The value as the text of a tag: strings and huge numbers as they are, the rest as JSON.
     #[must_use]
     pub fn into_text(self) -> String {
         match self {
-            Self::Text(text) => text,
+            Self::Text(text) | Self::Huge(text) => text,
             // Serializing a tree of plain values into memory has no way to fail.
             other => serde_json::to_string(&other).unwrap_or_default(),
         }
@@ -83,7 +66,8 @@ impl Serialize for Json {
             Self::Bool(value) => serializer.serialize_bool(*value),
             Self::Integer(value) => serializer.serialize_i64(*value),
             Self::Float(value) => serializer.serialize_f64(*value),
-            Self::Text(value) => serializer.serialize_str(value),
+            // A huge number within a list or object keeps its digits as a string.
+            Self::Text(value) | Self::Huge(value) => serializer.serialize_str(value),
             Self::List(items) => serializer.collect_seq(items),
             Self::Object(entries) => {
                 let mut seen = HashSet::new();
@@ -96,91 +80,10 @@ impl Serialize for Json {
     }
 }
 
-/// Byte offset of a syntax error; `serde_json` tells line and column.
-fn offset(body: &[u8], error: &serde_json::Error) -> usize {
-    if error.is_eof() {
-        return body.len();
-    }
-    let mut lines = body.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-    let line_start = match error.line() {
-        0 | 1 => 0,
-        line => lines.nth(line - 2).map_or(0, |(position, _)| position + 1),
-    };
-    (line_start + error.column().saturating_sub(1)).min(body.len())
-}
-
-/// Reads one value, as long as there are any left to read.
-struct Tree<'a>(&'a Cell<usize>);
-
-impl<'de> DeserializeSeed<'de> for Tree<'_> {
-    type Value = Json;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
-        let Some(left) = self.0.get().checked_sub(1) else {
-            return Err(D::Error::custom("too many values"));
-        };
-        self.0.set(left);
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Tree<'_> {
-    type Value = Json;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Json, E> {
-        Ok(Json::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
-        Ok(Json::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
-        Ok(Json::Integer(value))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
-        #[expect(clippy::as_conversions, reason = "the nearest float is what is wanted")]
-        #[expect(clippy::cast_precision_loss, reason = "the nearest float is what is wanted")]
-        Ok(i64::try_from(value).map_or_else(|_| Json::Float(value as f64), Json::Integer))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
-        Ok(Json::Float(value))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Json, E> {
-        Ok(Json::Text(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Json, E> {
-        Ok(Json::Text(value))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(Tree(self.0))? {
-            list.push(item);
-        }
-        Ok(Json::List(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Json, A::Error> {
-        let mut object = Vec::new();
-        while let Some(key) = entries.next_key::<String>()? {
-            object.push((key, entries.next_value_seed(Tree(self.0))?));
-        }
-        Ok(Json::Object(object))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Json, JsonError, VALUES_MAX};
+    use super::parse::VALUES_MAX;
+    use super::{Json, JsonError};
 
     #[test]
     fn values_are_read_as_they_are_sent() {
@@ -191,7 +94,15 @@ mod tests {
         check(" true ", Json::Bool(true));
         check("-7", Json::Integer(-7));
         check("5.0", Json::Float(5.0));
-        check("18446744073709551615", Json::Float(18_446_744_073_709_551_615.0));
+        check("-0", Json::Integer(0));
+        check("1e2", Json::Float(100.0));
+        check("1e-400", Json::Float(0.0));
+        check("9223372036854775807", Json::Integer(i64::MAX));
+        for huge in ["9223372036854775808", "-9223372036854775809", "1e400", "-1.5E+999"] {
+            check(huge, Json::Huge(huge.to_owned()));
+        }
+        // What Windows puts before a text.
+        check("\u{feff}1", Json::Integer(1));
         check(r#""\u00e9""#, Json::Text("é".to_owned()));
         check("[1]", Json::List(vec![Json::Integer(1)]));
         check(
@@ -212,6 +123,14 @@ mod tests {
         check(b"[] []", 3);
         check(b"", 0);
         check(b"NaN", 0);
+        check(b"nulx", 3);
+        check(b"01", 1);
+        check(b"1.x", 2);
+        check(b"[1,]", 3);
+        check(b"{\"a\" 1}", 5);
+        check(b"\"abc", 4);
+        check(b"[\"a\\x\"]", 4);
+        check(b"\xef\xbb\xbfx", 3);
         // A lone surrogate and bytes that are no UTF-8 are no JSON either.
         assert!(matches!(Json::parse(br#""\ud800""#), Err(JsonError::Syntax { .. })));
         assert!(matches!(Json::parse(b"\"\xff\""), Err(JsonError::Syntax { .. })));
@@ -242,6 +161,9 @@ mod tests {
         check("5.0", "5.0");
         check("true", "true");
         check("null", "null");
+        check("12345678901234567890123", "12345678901234567890123");
+        check("1e400", "1e400");
+        check("[18446744073709551616]", r#"["18446744073709551616"]"#);
         check(r#"{"x":[1,"y"],"x":{"z":false}}"#, r#"{"x":{"z":false}}"#);
     }
 }

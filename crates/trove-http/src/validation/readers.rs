@@ -64,6 +64,7 @@ pub fn integer(field: Field<'_>) -> Read<i64> {
             "Input should be a valid integer, got a number with a fractional part",
         )),
         Json::Float(value) => whole(value).ok_or_else(|| place.reject("int_parsing_size", TOO_BIG)),
+        Json::Huge(_) => Err(place.reject("int_parsing_size", TOO_BIG)),
         Json::Text(text) => {
             let digits = integer_digits(&text);
             let digits = digits.ok_or_else(|| place.reject("int_parsing", UNPARSABLE))?;
@@ -125,7 +126,7 @@ pub fn boolean(field: Field<'_>) -> Read<bool> {
         Json::Text(text) if spelled(TRUE, text) => Some(true),
         Json::Text(text) if spelled(FALSE, text) => Some(false),
         Json::Text(_) | Json::Integer(_) => None,
-        Json::Float(_) | Json::Null | Json::List(_) | Json::Object(_) => {
+        Json::Float(_) | Json::Huge(_) | Json::Null | Json::List(_) | Json::Object(_) => {
             return Err(place.reject("bool_type", "Input should be a valid boolean"));
         }
     };
@@ -172,6 +173,7 @@ pub fn timestamp(field: Field<'_>) -> Read<DateTime<Utc>> {
         #[expect(clippy::cast_precision_loss, reason = "instants are far smaller than 2^53")]
         Json::Integer(epoch) => from_number(epoch as f64),
         Json::Float(epoch) => from_number(epoch),
+        Json::Huge(_) => from_number(f64::INFINITY),
         Json::Null | Json::Bool(_) | Json::List(_) | Json::Object(_) => {
             Err(place.reject("datetime_type", "Input should be a valid datetime"))
         }

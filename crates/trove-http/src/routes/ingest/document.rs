@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 use trove_domain::document::{Document, Expert, Metadata, MetadataValue, Section};
-use trove_domain::id::DocumentId;
+use trove_domain::id::{DocumentId, InvalidDocumentId};
 use trove_domain::source::DocumentSource;
 use utoipa::ToSchema;
 
@@ -97,21 +97,23 @@ impl DocumentBody {
 
 impl Record for DocumentBody {
     fn read(fields: &mut Fields<'_>) -> Read<Self> {
-        let id = fields.nullable("id", clean);
+        let id = fields.nullable("id", given_id);
         let sections = fields.required("sections", list(record::<SectionBody>));
         let source = fields.nullable("source", source);
         let semantic_identifier = fields.required("semantic_identifier", clean);
+        let id = match (id.map(Option::flatten), &semantic_identifier) {
+            (Ok(None), Ok(name)) => derived_id(name)
+                .map_err(|why| fields.reject_field("semantic_identifier", no_id_of(why))),
+            (Ok(None), Err(rejected)) => Err(*rejected),
+            (Ok(Some(id)), _) => Ok(id),
+            (Err(rejected), _) => Err(rejected),
+        };
         let metadata = fields.required("metadata", metadata);
         let doc_updated_at = fields.nullable("doc_updated_at", timestamp);
         let doc_created_at = fields.nullable("doc_created_at", timestamp);
         let primary_owners = fields.nullable("primary_owners", list(record::<ExpertBody>));
         let secondary_owners = fields.nullable("secondary_owners", list(record::<ExpertBody>));
         let title = fields.nullable("title", clean);
-        let id = id.and_then(|id| {
-            let name = semantic_identifier.as_ref().map_err(|rejected| *rejected)?;
-            DocumentId::new(stored_id(id.as_deref(), name))
-                .map_err(|why| fields.reject_field("id", why))
-        });
         Ok(Self {
             id: id?,
             sections: sections?
@@ -221,12 +223,33 @@ fn metadata(field: Field<'_>) -> Read<Metadata> {
     Ok(entries.collect())
 }
 
-/// The key under which a document is stored, safe in a URL.
-fn stored_id(id: Option<&str>, semantic_identifier: &str) -> String {
-    match id {
-        Some(id) if !id.is_empty() => encode(id),
-        _ => format!("ingestion_api_{}", encode(semantic_identifier)),
+/// The id as it is stored, safe in a URL; an empty one is none.
+fn given_id(field: Field<'_>) -> Read<Option<DocumentId>> {
+    let (json, place) = field.split();
+    let id = clean(place.same(json))?;
+    if id.is_empty() {
+        return Ok(None);
     }
+    let refuse = |why: String| Err(place.reject("value_error", format!("Value error, {why}")));
+    // Clients resolve these in a path before they send it, so that DELETE could not name them.
+    if id == "." || id == ".." {
+        return refuse(format!(
+            "`{id}` cannot be a document id: it means something else in a path"
+        ));
+    }
+    match DocumentId::new(encode(&id)) {
+        Ok(id) => Ok(Some(id)),
+        Err(why) => refuse(format!("{why}, percent-encoded")),
+    }
+}
+
+/// The id of a document that was sent without one.
+fn derived_id(semantic_identifier: &str) -> Result<DocumentId, InvalidDocumentId> {
+    DocumentId::new(format!("ingestion_api_{}", encode(semantic_identifier)))
+}
+
+fn no_id_of(why: InvalidDocumentId) -> String {
+    format!("without an id it is made from this, and {why}, percent-encoded; send an id")
 }
 
 /// Spaces become `_`; everything but the unreserved characters of RFC 3986 is percent-encoded.
@@ -247,15 +270,15 @@ fn encode(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::stored_id;
+    use super::{derived_id, encode};
 
     #[test]
     fn ids_are_stored_url_safe() {
-        assert_eq!(stored_id(Some("team/a b"), "x"), "team%2Fa_b");
-        assert_eq!(stored_id(Some("a%2Fb"), "x"), "a%252Fb");
-        assert_eq!(stored_id(Some("Ünï-._~9"), "x"), "%C3%9Cn%C3%AF-._~9");
-        assert_eq!(stored_id(Some("../../etc"), "x"), "..%2F..%2Fetc");
-        assert_eq!(stored_id(None, "My Page"), "ingestion_api_My_Page");
-        assert_eq!(stored_id(Some(""), "My Page"), "ingestion_api_My_Page");
+        assert_eq!(encode("team/a b"), "team%2Fa_b");
+        assert_eq!(encode("a%2Fb"), "a%252Fb");
+        assert_eq!(encode("Ünï-._~9"), "%C3%9Cn%C3%AF-._~9");
+        assert_eq!(encode("../../etc"), "..%2F..%2Fetc");
+        assert_eq!(derived_id("My Page").unwrap().as_str(), "ingestion_api_My_Page");
+        assert_eq!(derived_id("").unwrap().as_str(), "ingestion_api_");
     }
 }
