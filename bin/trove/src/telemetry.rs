@@ -13,8 +13,7 @@ use crate::config::{LogFormat, LogSection};
 ///
 /// [`TryInitError`] when there is a subscriber already.
 pub fn start(log: &LogSection) -> Result<(), TryInitError> {
-    // The configuration was checked; a filter that cannot be read falls back to the default.
-    let filter = EnvFilter::try_new(&log.filter).unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = filter(&log.filter);
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(|| StandardError)
@@ -36,6 +35,19 @@ pub fn start(log: &LogSection) -> Result<(), TryInitError> {
     }
 }
 
+/// What is logged. The configuration was checked; what cannot be read falls back to the default.
+///
+/// A connection that is not HTTP is an error to the protocol's code, and anybody can make one. It
+/// is of no interest to an operator who does not ask for it by name.
+fn filter(directives: &str) -> EnvFilter {
+    let directives = if directives.contains("actix_http") {
+        directives.to_owned()
+    } else {
+        format!("{directives},actix_http::h1=off")
+    };
+    EnvFilter::try_new(directives).unwrap_or_else(|_| EnvFilter::new("info"))
+}
+
 /// Standard error, as far as it takes what is written: a collector that went away or a full disk
 /// must not end the service.
 struct StandardError;
@@ -49,5 +61,20 @@ impl Write for StandardError {
     fn flush(&mut self) -> io::Result<()> {
         let _ = io::stderr().flush();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::filter;
+
+    #[test]
+    fn connections_that_are_not_http_are_logged_on_request_only() {
+        let says = |directives: &str| filter(directives).to_string();
+        assert_eq!(says("info"), "actix_http::h1=off,info");
+        assert_eq!(says("warn,trove_http=debug"), "actix_http::h1=off,trove_http=debug,warn");
+        for asked in ["actix_http=error", "info,actix_http::h1=warn"] {
+            assert!(!says(asked).contains("off"), "{asked}");
+        }
     }
 }

@@ -10,12 +10,14 @@ use reqwest::Method;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use trove_domain::access::{AccessScope, Caller, Role};
 use trove_domain::error::StoreError;
 use trove_domain::port::AccessFilter;
 use trove_engine::{Backends, EngineConfig};
 use trove_http::{Component, ComponentState, Http, HttpConfig, Readiness};
 
+use crate::child::Service;
 use crate::server::{Options, Server};
 use crate::stack::Stack;
 
@@ -428,6 +430,25 @@ async fn a_body_that_does_not_arrive_is_408() {
     let answer = String::from_utf8(answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
     assert!(answer.contains("REQUEST_TIMEOUT"), "{answer}");
+}
+
+/// Anybody can send them, and no operator can do anything about it.
+#[tokio::test]
+async fn what_is_not_http_leaves_no_error_in_the_log() {
+    let temp = tempfile::tempdir().unwrap();
+    let service = Service::start(temp.path()).await;
+    let address = service.address.strip_prefix("http://").unwrap();
+    for request in [&b"\x16\x03\x01\r\n\r\n"[..], b"GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n"] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(request).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        // No body: the answer is made where there is no request to speak of.
+        assert!(answer.starts_with("HTTP/1.1 400 ") && answer.ends_with("\r\n\r\n"), "{answer}");
+    }
+    service.signal("TERM").await;
+    let (_, log) = service.ended().await;
+    assert!(!log.contains("ERROR") && log.contains("INFO"), "{log}");
 }
 
 /// CVE-2026-31949: malformed requests end with an answer, not with the server.
