@@ -1,7 +1,10 @@
-//! Reads JSON as RFC 8259 defines it.
+//! Reads JSON as RFC 8259 defines it, within bounds.
 //!
-//! By hand because of its numbers: `serde_json` refuses those beyond the range of a float and
-//! rounds integers beyond 64 bits, unless a feature is on that changes it for the whole build.
+//! With jiter because of its numbers, which come as they were sent: `serde_json` refuses those
+//! beyond the range of a float and rounds integers beyond 64 bits, unless a feature is on that
+//! changes it for the whole build.
+
+use jiter::{Jiter, JiterError, Peek};
 
 use super::{Json, JsonError};
 
@@ -19,162 +22,81 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads a whole body.
 pub(super) fn document(body: &[u8]) -> Result<Json, JsonError> {
-    let at = if body.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-    let mut reader = Reader { body, at, values_left: VALUES_MAX };
-    let value = reader.value(0)?;
-    match reader.next_token() {
-        None => Ok(value),
-        Some(_) => Err(reader.stuck()),
-    }
+    let text = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
+    let mut reader = Reader { jiter: Jiter::new(text), values_left: VALUES_MAX };
+    let marked = body.len() - text.len();
+    reader.document().map_err(|error| match error {
+        JsonError::Syntax { offset } => JsonError::Syntax { offset: offset + marked },
+        JsonError::TooManyValues => error,
+    })
 }
 
 struct Reader<'a> {
-    body: &'a [u8],
-    /// The byte to read next.
-    at: usize,
+    jiter: Jiter<'a>,
     values_left: usize,
 }
 
 impl Reader<'_> {
-    fn value(&mut self, depth: usize) -> Result<Json, JsonError> {
-        self.values_left = self.values_left.checked_sub(1).ok_or(JsonError::TooManyValues)?;
-        match self.next_token() {
-            Some(b'n') => self.word("null", Json::Null),
-            Some(b't') => self.word("true", Json::Bool(true)),
-            Some(b'f') => self.word("false", Json::Bool(false)),
-            Some(b'"') => self.text().map(Json::Text),
-            Some(b'-' | b'0'..=b'9') => self.number(),
-            Some(b'[') if depth < DEPTH_MAX => {
-                let mut items = Vec::new();
-                self.members(b']', |reader| {
-                    items.push(reader.value(depth + 1)?);
-                    Ok(())
-                })?;
-                Ok(Json::List(items))
-            }
-            Some(b'{') if depth < DEPTH_MAX => {
-                let mut entries = Vec::new();
-                self.members(b'}', |reader| {
-                    if reader.next_token() != Some(b'"') {
-                        return Err(reader.stuck());
-                    }
-                    let key = reader.text()?;
-                    reader.token(b':')?;
-                    entries.push((key, reader.value(depth + 1)?));
-                    Ok(())
-                })?;
-                Ok(Json::Object(entries))
-            }
-            _ => Err(self.stuck()),
-        }
-    }
-
-    /// What stands between a bracket and `close`, with commas in between.
-    fn members(
-        &mut self,
-        close: u8,
-        mut member: impl FnMut(&mut Self) -> Result<(), JsonError>,
-    ) -> Result<(), JsonError> {
-        self.at += 1;
-        if self.next_token() == Some(close) {
-            self.at += 1;
-            return Ok(());
-        }
-        loop {
-            member(self)?;
-            if self.next_token() == Some(b',') {
-                self.at += 1;
-            } else {
-                return self.token(close);
-            }
-        }
-    }
-
-    fn word(&mut self, word: &str, value: Json) -> Result<Json, JsonError> {
-        for byte in word.bytes() {
-            self.byte(byte)?;
-        }
+    fn document(&mut self) -> Result<Json, JsonError> {
+        let first = self.jiter.peek()?;
+        let value = self.value(first, 0)?;
+        self.jiter.finish()?;
         Ok(value)
     }
 
-    /// A string, whose quotation mark is next.
-    fn text(&mut self) -> Result<String, JsonError> {
-        let start = self.at;
-        let mut end = start + 1;
-        loop {
-            match self.body.get(end) {
-                Some(b'"') => break,
-                Some(b'\\') => end += 2,
-                Some(_) => end += 1,
-                None => return Err(JsonError::Syntax { offset: self.body.len() }),
+    /// The value that begins with `first`.
+    fn value(&mut self, first: Peek, depth: usize) -> Result<Json, JsonError> {
+        self.values_left = self.values_left.checked_sub(1).ok_or(JsonError::TooManyValues)?;
+        Ok(match first {
+            Peek::Null => {
+                self.jiter.known_null()?;
+                Json::Null
             }
-        }
-        self.at = end + 1;
-        // Escapes, surrogates and UTF-8 are the same with every feature.
-        serde_json::from_slice(&self.body[start..=end]).map_err(|error| {
-            // A column counts the bytes read; a line break has no place in a string.
-            let within = if error.line() > 1 { 0 } else { error.column().saturating_sub(1) };
-            JsonError::Syntax { offset: start + within }
+            Peek::True | Peek::False => Json::Bool(self.jiter.known_bool(first)?),
+            Peek::String => Json::Text(self.jiter.known_str()?.to_owned()),
+            Peek::Array | Peek::Object if depth >= DEPTH_MAX => {
+                return Err(JsonError::Syntax { offset: self.jiter.current_index() });
+            }
+            Peek::Array => {
+                let mut items = Vec::new();
+                let mut next = self.jiter.known_array()?;
+                while let Some(first) = next {
+                    items.push(self.value(first, depth + 1)?);
+                    next = self.jiter.array_step()?;
+                }
+                Json::List(items)
+            }
+            Peek::Object => {
+                let mut entries = Vec::new();
+                let mut next = self.jiter.known_object()?.map(str::to_owned);
+                while let Some(key) = next {
+                    let first = self.jiter.peek()?;
+                    entries.push((key, self.value(first, depth + 1)?));
+                    next = self.jiter.next_key()?.map(str::to_owned);
+                }
+                Json::Object(entries)
+            }
+            // What is no number either is refused by this.
+            _ => number(self.jiter.known_number_bytes(first)?),
         })
     }
+}
 
-    fn number(&mut self) -> Result<Json, JsonError> {
-        let start = self.at;
-        self.skip(b"-");
-        if !self.skip(b"0") {
-            self.digits()?;
-        }
-        let mut whole = true;
-        if self.skip(b".") {
-            whole = false;
-            self.digits()?;
-        }
-        if self.skip(b"eE") {
-            whole = false;
-            self.skip(b"+-");
-            self.digits()?;
-        }
-        let literal = String::from_utf8_lossy(&self.body[start..self.at]);
-        let value = if whole {
-            literal.parse().ok().map(Json::Integer)
-        } else {
-            literal.parse().ok().filter(|value: &f64| value.is_finite()).map(Json::Float)
-        };
-        Ok(value.unwrap_or_else(|| Json::Huge(literal.into_owned())))
+impl From<JiterError> for JsonError {
+    fn from(error: JiterError) -> Self {
+        Self::Syntax { offset: error.index }
     }
+}
 
-    /// One digit or more.
-    fn digits(&mut self) -> Result<(), JsonError> {
-        let count = self.body[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        self.at += count;
-        if count == 0 { Err(self.stuck()) } else { Ok(()) }
-    }
-
-    /// Whether one of `bytes` was next; it is read then.
-    fn skip(&mut self, bytes: &[u8]) -> bool {
-        let found = self.body.get(self.at).is_some_and(|byte| bytes.contains(byte));
-        self.at += usize::from(found);
-        found
-    }
-
-    fn byte(&mut self, byte: u8) -> Result<(), JsonError> {
-        if self.skip(&[byte]) { Ok(()) } else { Err(self.stuck()) }
-    }
-
-    fn token(&mut self, byte: u8) -> Result<(), JsonError> {
-        self.next_token();
-        self.byte(byte)
-    }
-
-    /// The first byte that is no space, which is not read yet.
-    fn next_token(&mut self) -> Option<u8> {
-        while self.skip(b" \n\r\t") {}
-        self.body.get(self.at).copied()
-    }
-
-    fn stuck(&self) -> JsonError {
-        JsonError::Syntax { offset: self.at }
-    }
+/// A number as it was sent.
+fn number(literal: &[u8]) -> Json {
+    let literal = String::from_utf8_lossy(literal);
+    let value = if literal.contains(['.', 'e', 'E']) {
+        literal.parse().ok().filter(|value: &f64| value.is_finite()).map(Json::Float)
+    } else {
+        literal.parse().ok().map(Json::Integer)
+    };
+    value.unwrap_or_else(|| Json::Huge(literal.into_owned()))
 }
 
 #[cfg(test)]
