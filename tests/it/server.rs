@@ -161,6 +161,7 @@ fn listen(http: Http) -> (SocketAddr, ServerHandle, JoinHandle<()>) {
             let server = HttpServer::new(move || http.app())
                 .workers(1)
                 .disable_signals()
+                .h1_allow_half_closed(false)
                 .bind(("127.0.0.1", 0))
                 .unwrap();
             let address = server.addrs()[0];

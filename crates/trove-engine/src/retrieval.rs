@@ -56,7 +56,7 @@ pub struct SearchResult {
 #[non_exhaustive]
 pub enum SearchError {
     /// The caller cannot see these sets, or they do not exist.
-    #[error("user does not have access to document sets: {}", names.join(", "))]
+    #[error("user does not have access to document sets: {}", listed(names))]
     DocumentSets {
         /// The names in question, sorted.
         names: Vec<String>,
@@ -67,6 +67,26 @@ pub enum SearchError {
     /// The index failed.
     #[error(transparent)]
     Index(#[from] DocumentIndexError),
+}
+
+/// Names that are listed in a refusal, and how much of each.
+const LISTED: (usize, usize) = (100, 200);
+
+/// Names for a sentence, within bounds: they are what somebody sent.
+fn listed(names: &[String]) -> String {
+    let (count, chars) = LISTED;
+    let mut parts: Vec<String> = names
+        .iter()
+        .take(count)
+        .map(|name| match name.char_indices().nth(chars) {
+            Some((end, _)) => format!("{}…", &name[..end]),
+            None => name.clone(),
+        })
+        .collect();
+    if names.len() > count {
+        parts.push(format!("and {} more", names.len() - count));
+    }
+    parts.join(", ")
 }
 
 impl Classify for SearchError {

@@ -3,8 +3,9 @@
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
+use actix_web::body::{BodySize, MessageBody};
 use actix_web::dev::Payload;
-use actix_web::http::Method;
+use actix_web::http::{ConnectionType, Method, Version};
 use actix_web::web::{self, Data};
 use actix_web::{FromRequest, Handler, HttpRequest, HttpResponse, Responder, Route};
 use futures_util::FutureExt;
@@ -182,7 +183,15 @@ where
         Ok::<_, actix_web::Error>(reply.respond_to(&request).map_into_boxed_body())
     };
     match contained(work).await {
-        Ok(response) => response,
+        Ok(mut response) => {
+            if request.version() < Version::HTTP_11 && response.body().size() == BodySize::Stream {
+                // No chunks for a client that knows none: the end of the connection ends the body.
+                let head = response.head_mut();
+                head.no_chunking(true);
+                head.set_connection_type(ConnectionType::Close);
+            }
+            response
+        }
         Err(error) => {
             let id = RequestId::of(&request);
             match error.as_error::<ApiError>() {

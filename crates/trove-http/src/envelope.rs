@@ -6,9 +6,10 @@ use std::time::Instant;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::error::InternalError;
+use actix_web::http::ConnectionType;
 use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    UPGRADE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use actix_web::middleware::Next;
 use actix_web::web::Data;
@@ -17,7 +18,7 @@ use tracing::Instrument;
 use tracing::field::Empty;
 
 use crate::Settings;
-use crate::error::ApiError;
+use crate::error::{ApiError, Refusal};
 
 /// Name of the header that carries the id, both ways.
 pub const REQUEST_ID_HEADER: &str = "x-request-id";
@@ -64,6 +65,12 @@ pub(crate) async fn wrap(
         http.route = Empty,
         request.id = &*id.0,
     );
+    if asks_for_websocket(request.headers()) {
+        let mut response = ApiError::Refused(Refusal::Upgrade).respond(&id.0);
+        response.head_mut().set_connection_type(ConnectionType::Close);
+        set_headers(response.headers_mut(), &id);
+        return Ok(request.into_response(response));
+    }
     let response = next.call(request).instrument(span.clone()).await;
     let mut response = match response {
         Ok(response) => response.map_into_boxed_body(),
@@ -86,6 +93,15 @@ pub(crate) async fn wrap(
         "answered"
     );
     Ok(response)
+}
+
+/// Whether the HTTP library takes everything that follows the headers for another protocol, whatever
+/// the length of the body says: reading it would swallow the next request.
+fn asks_for_websocket(headers: &HeaderMap) -> bool {
+    let asks = |value: &HeaderValue| {
+        value.to_str().is_ok_and(|value| value.to_ascii_lowercase().contains("websocket"))
+    };
+    headers.get_all(UPGRADE).any(asks)
 }
 
 fn set_headers(headers: &mut HeaderMap, id: &RequestId) {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use trove_domain::error::{Classify, ErrorKind};
 use utoipa::ToSchema;
 
-use crate::validation::{FieldError, HttpValidationError};
+use crate::validation::{FieldError, HttpValidationError, VALUES_MAX};
 
 /// Body of every error but a 422.
 #[derive(Debug, Serialize, ToSchema)]
@@ -63,8 +63,12 @@ pub enum Refusal {
         /// The methods that do.
         allow: String,
     },
-    /// The body is larger than the limit, or holds too many values.
+    /// The body is larger than the limit.
     PayloadTooLarge,
+    /// The body holds more JSON values than the limit.
+    TooManyValues,
+    /// The request asks for another protocol.
+    Upgrade,
     /// The body is compressed.
     CompressedBody,
     /// The client did not send its body in time.
@@ -114,6 +118,8 @@ impl Refusal {
             Self::DeadlineExceeded => Some(ErrorKind::DeadlineExceeded),
             Self::MethodNotAllowed { .. }
             | Self::PayloadTooLarge
+            | Self::TooManyValues
+            | Self::Upgrade
             | Self::CompressedBody
             | Self::BodyTimeout
             | Self::BrokenBody => None,
@@ -127,7 +133,9 @@ impl Refusal {
             (None, Self::MethodNotAllowed { .. }) => {
                 (StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED")
             }
-            (None, Self::PayloadTooLarge) => (StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE"),
+            (None, Self::PayloadTooLarge | Self::TooManyValues) => {
+                (StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE")
+            }
             (None, Self::CompressedBody) => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE")
             }
@@ -147,6 +155,11 @@ impl Refusal {
             Self::NoSuchPath => "Not Found".to_owned(),
             Self::MethodNotAllowed { .. } => "Method Not Allowed".to_owned(),
             Self::PayloadTooLarge => "the body is too large".to_owned(),
+            Self::TooManyValues => format!("the body holds more than {VALUES_MAX} JSON values"),
+            Self::Upgrade => {
+                "this server speaks no other protocol; send the request without `Upgrade`"
+                    .to_owned()
+            }
             Self::CompressedBody => "compressed bodies are not accepted".to_owned(),
             Self::BodyTimeout => "the body did not arrive in time".to_owned(),
             Self::BrokenBody => "the body could not be read".to_owned(),

@@ -113,6 +113,8 @@ fn server(http: Http, config: &Config, listener: TcpListener) -> anyhow::Result<
     let mut server = HttpServer::new(move || http.app())
         .disable_signals()
         .keep_alive(keep_alive)
+        // Nobody reads the answer any more: the work for it ends, and what waits behind it goes on.
+        .h1_allow_half_closed(false)
         .max_connections(config.http.connections_max)
         // Some of the deadline is kept back for what comes after the last request.
         .shutdown_timeout((config.shutdown.deadline * 3 / 4).as_secs().max(1));

@@ -48,7 +48,7 @@ pub(super) async fn read(
             let loc = vec!["body".to_owned(), offset.to_string()];
             Ok(Some(Err(failure(loc, "json_invalid", "JSON decode error"))))
         }
-        Err(JsonError::TooManyValues) => Err(Refusal::PayloadTooLarge.into()),
+        Err(JsonError::TooManyValues) => Err(Refusal::TooManyValues.into()),
     }
 }
 

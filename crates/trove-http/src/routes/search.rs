@@ -1,5 +1,6 @@
 //! `POST /search`
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use actix_web::HttpResponse;
@@ -17,8 +18,12 @@ use super::schema::{SourceValue, TagBody, source};
 use crate::error::{ApiError, Refusal};
 use crate::extract::{Caller, ValidJson};
 use crate::validation::{
-    Fields, Read, Record, boolean, integer, list, one_of, record, text, text_between, timestamp,
+    Fields, Read, Record, boolean, integer, list, list_of_at_most, one_of, record, text,
+    text_between, timestamp,
 };
+
+/// Most items of one filter: far beyond what anybody asks for, and answered in milliseconds.
+const FILTER_ITEMS_MAX: usize = 1000;
 
 /// What to search for.
 #[derive(Debug, ToSchema)]
@@ -29,11 +34,13 @@ pub(crate) struct SearchBody {
     #[schema(value_type = String, min_length = 1, max_length = 2048)]
     query: QueryText,
     /// Any of these sources; none or an empty list for all.
-    #[schema(value_type = Option<Vec<SourceValue>>)]
+    #[schema(value_type = Option<Vec<SourceValue>>, max_items = 1000)]
     sources: Option<Vec<DocumentSource>>,
     /// In any of the document sets with these names; none or an empty list for all.
+    #[schema(max_items = 1000)]
     document_sets: Option<Vec<String>>,
     /// Carrying all of these tags.
+    #[schema(max_items = 1000)]
     tags: Option<Vec<TagBody>>,
     /// Updated at or after this instant; without a zone it is UTC. Excludes undated documents.
     time_cutoff: Option<DateTime<Utc>>,
@@ -149,9 +156,10 @@ pub(crate) async fn search(
 impl Record for SearchBody {
     fn read(fields: &mut Fields<'_>) -> Read<Self> {
         let query = fields.required("query", text_between(1, QueryText::MAX_CHARS));
-        let sources = fields.nullable("sources", list(source));
-        let document_sets = fields.nullable("document_sets", list(text));
-        let tags = fields.nullable("tags", list(record::<TagBody>));
+        let sources = fields.nullable("sources", list_of_at_most(FILTER_ITEMS_MAX, source));
+        let document_sets =
+            fields.nullable("document_sets", list_of_at_most(FILTER_ITEMS_MAX, text));
+        let tags = fields.nullable("tags", list_of_at_most(FILTER_ITEMS_MAX, record::<TagBody>));
         let time_cutoff = fields.nullable("time_cutoff", timestamp);
         let persona_id = fields.nullable("persona_id", integer);
         let provider = fields.nullable("provider", text);
@@ -211,7 +219,12 @@ impl SearchBody {
             query: self.query,
             sources: self.sources.unwrap_or_default(),
             document_sets: self.document_sets.unwrap_or_default(),
-            tags: tags.map(|tag| Tag { key: tag.tag_key, value: tag.tag_value }).collect(),
+            // Each once: what is asked for twice costs twice.
+            tags: tags
+                .map(|tag| Tag { key: tag.tag_key, value: tag.tag_value })
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect(),
             updated_at: TimeRange { start: self.time_cutoff, end: None },
             created_at: TimeRange::default(),
         })

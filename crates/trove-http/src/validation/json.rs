@@ -2,6 +2,8 @@
 
 mod parse;
 
+pub(crate) use parse::VALUES_MAX;
+
 use std::collections::HashSet;
 
 use serde::ser::{Serialize, Serializer};
@@ -82,8 +84,7 @@ impl Serialize for Json {
 
 #[cfg(test)]
 mod tests {
-    use super::parse::VALUES_MAX;
-    use super::{Json, JsonError};
+    use super::{Json, JsonError, VALUES_MAX};
 
     #[test]
     fn values_are_read_as_they_are_sent() {

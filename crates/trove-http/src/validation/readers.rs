@@ -225,6 +225,31 @@ pub fn list<T>(read: impl Fn(Field<'_>) -> Read<T>) -> impl Fn(Field<'_>) -> Rea
     }
 }
 
+/// A list of at most `max` items.
+///
+/// # Errors
+///
+/// As [`list`], `too_long`.
+pub fn list_of_at_most<T>(
+    max: usize,
+    read: impl Fn(Field<'_>) -> Read<T>,
+) -> impl Fn(Field<'_>) -> Read<Vec<T>> {
+    let read = list(read);
+    move |field| {
+        let (json, place) = field.split();
+        match &json {
+            Json::List(items) if items.len() > max => Err(place.reject(
+                "too_long",
+                format!(
+                    "List should have at most {max} items after validation, not {}",
+                    items.len()
+                ),
+            )),
+            _ => read(place.same(json)),
+        }
+    }
+}
+
 /// An object with keys of the client's choice.
 ///
 /// # Errors

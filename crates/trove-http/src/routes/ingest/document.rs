@@ -13,6 +13,9 @@ use crate::validation::{
     Field, Fields, Json, Read, Record, entries, list, one_of, record, text, timestamp,
 };
 
+/// Most values of metadata, those in lists counted one by one: each is a tag in the index.
+const METADATA_VALUES_MAX: usize = 10_000;
+
 /// A document. Everything else that is sent with it is ignored, access above all: the pair decides
 /// who may read it.
 #[derive(Debug, ToSchema)]
@@ -212,8 +215,22 @@ fn without_nul(text: String) -> String {
 
 /// Metadata, its values as text: numbers, truth values and nested values as JSON.
 fn metadata(field: Field<'_>) -> Read<Metadata> {
+    let (json, place) = field.split();
+    let entries = entries(place.same(json))?;
+    let count = |json: &Json| match json {
+        Json::List(items) => items.len(),
+        _ => 1,
+    };
+    let values: usize = entries.iter().map(|(_, json)| count(json)).sum();
+    if values > METADATA_VALUES_MAX || entries.len() > METADATA_VALUES_MAX {
+        let count = values.max(entries.len());
+        let msg = format!(
+            "Dictionary should have at most {METADATA_VALUES_MAX} items after validation, not {count}"
+        );
+        return Err(place.reject("too_long", msg));
+    }
     let as_text = |json: Json| without_nul(json.into_text());
-    let entries = entries(field)?.into_iter().map(|(key, json)| {
+    let entries = entries.into_iter().map(|(key, json)| {
         let value = match json {
             Json::List(items) => MetadataValue::Many(items.into_iter().map(as_text).collect()),
             one => MetadataValue::One(as_text(one)),

@@ -12,7 +12,7 @@ use super::{Json, JsonError};
 ///
 /// A byte of JSON can cost fifty bytes of memory (`[{"":0},…`); with this the tree of a body stays
 /// below about 60 MB whatever a client sends.
-pub(super) const VALUES_MAX: usize = 500_000;
+pub(crate) const VALUES_MAX: usize = 500_000;
 
 /// Deepest nesting: reading is recursive, here and in whatever looks at the tree.
 const DEPTH_MAX: usize = 127;
