@@ -42,6 +42,24 @@ fn every_setting_is_documented_with_its_default_and_what_it_accepts() {
     assert_eq!(documented, known);
 }
 
+/// An address in the wrong place is a secret as well.
+#[tokio::test]
+async fn an_address_in_place_of_a_key_is_not_repeated_and_needs_a_database() {
+    let temp = tempfile::tempdir().unwrap();
+    let file = temp.path().join("trove.toml");
+    std::fs::write(&file, "[database]\n\"postgres://u:sekret@h/d\" = 1\n").unwrap();
+    let mut command = trove(&["check-config", "--config"]);
+    command.arg(&file);
+    let error = refused(command, 2).await;
+    assert!(error.contains("database.postgres://…"), "{error}");
+    assert!(!error.contains("sekret"), "{error}");
+
+    let mut command = trove(&["check-config"]);
+    command.env("TROVE__DATABASE__URL", "postgres://u:sekret@h:5432");
+    let error = refused(command, 2).await;
+    assert!(error.contains("/NAME") && !error.contains("sekret"), "{error}");
+}
+
 #[tokio::test]
 async fn an_unknown_setting_is_refused_with_a_suggestion() {
     let temp = tempfile::tempdir().unwrap();

@@ -144,6 +144,18 @@ async fn an_unreadable_folder_removes_nothing() {
     assert_eq!((code, counts(&report).as_str()), (0, "0 0 2 0 0 0 0"), "{report}");
 }
 
+#[tokio::test]
+async fn a_name_is_printable_or_none() {
+    let case = Case::new();
+    case.write("good.txt", "fine");
+    for name in ["", " ", "a\nb", "\u{1b}[1m"] {
+        let mut command = case.command(&[&case.docs()]);
+        command.args(["--name", name]);
+        refused(command, 2).await;
+    }
+    assert!(!case.data().exists(), "nothing was made");
+}
+
 /// Whatever is named and cannot become a document: nothing is opened, made or waited for.
 #[tokio::test]
 async fn what_is_named_must_be_a_folder_or_a_file_of_a_known_type() {

@@ -92,7 +92,7 @@ pub struct IndexArgs {
     #[arg(required_unless_present_any = ["list", "remove"], value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Name of the credential pair for all PATHs [default: one pair for each PATH, named by it]
-    #[arg(long)]
+    #[arg(long, value_parser = short_name)]
     pub name: Option<String>,
     /// Index what .gitignore and .ignore files exclude, too
     #[arg(long)]
@@ -122,7 +122,7 @@ pub enum KeyCommand {
         #[arg(long, value_name = "EMAIL", default_value = FIRST_ADMIN_EMAIL)]
         user: String,
         /// Name to recognise the key by
-        #[arg(long, value_parser = key_name)]
+        #[arg(long, value_parser = short_name)]
         name: Option<String>,
         /// Print the result as JSON
         #[arg(long)]
@@ -147,7 +147,8 @@ pub enum KeyCommand {
     },
 }
 
-fn key_name(name: &str) -> Result<String, InvalidKeyName> {
+/// What fits into a line of a list, for keys and for pairs alike.
+fn short_name(name: &str) -> Result<String, InvalidKeyName> {
     check_key_name(name).map(|()| name.to_owned())
 }
 

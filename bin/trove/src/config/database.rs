@@ -111,7 +111,9 @@ impl DatabaseUrl {
     /// The address as a URL, if it is one of PostgreSQL.
     fn parsed(&self) -> Option<Url> {
         let url = Url::parse(self.0.expose_secret()).ok()?;
-        (matches!(url.scheme(), "postgres" | "postgresql") && url.has_host()).then_some(url)
+        let named = url.path().len() > 1;
+        (matches!(url.scheme(), "postgres" | "postgresql") && url.has_host() && named)
+            .then_some(url)
     }
 
     /// What is wrong with an address that is not valid, to end a sentence with. Shows nothing but a

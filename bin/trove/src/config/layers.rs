@@ -68,11 +68,19 @@ impl Layer {
                 format!("`{key}` is a section, not a setting ({})", self.origin)
             } else {
                 let hint = suggestion(key, known.iter().copied());
-                format!("`{key}` is not a setting ({}){hint}", self.origin)
+                format!("`{}` is not a setting ({}){hint}", shown(key), self.origin)
             });
             false
         });
         sentences
+    }
+}
+
+/// A key as far as it is one: an address that was written in place of a key holds a password.
+fn shown(key: &str) -> String {
+    match key.split_once("://") {
+        Some((scheme, _)) => format!("{scheme}://…"),
+        None => key.to_owned(),
     }
 }
 

@@ -76,7 +76,7 @@ fn judged(name: &str, works: bool, reason: &str) -> Component {
 fn storage(data_dir: &Path) -> Component {
     match rustix::fs::statvfs(data_dir) {
         Ok(fs) if fs.f_bavail.saturating_mul(fs.f_frsize) < ROOM_BYTES_MIN => {
-            let reason = "the disk of the data directory is all but full: writes fail";
+            let reason = "the disk of the data directory has less than 64 MB left: writes may fail";
             component("storage", ComponentState::Degraded, Some(reason))
         }
         Ok(_) => component("storage", ComponentState::Ok, None),

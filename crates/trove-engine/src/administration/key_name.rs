@@ -9,7 +9,7 @@ pub const KEY_NAME_CHARS_MAX: usize = 200;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidKeyName {
     /// There is nothing to recognise the key by.
-    #[error("it is empty; a key without a name is made by giving none")]
+    #[error("it is empty; leave it out instead")]
     Blank,
     /// It is too long.
     #[error("it has {0} characters, and at most {KEY_NAME_CHARS_MAX} are allowed")]
