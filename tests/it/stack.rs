@@ -2,16 +2,22 @@
 //! embeddings under the test's control.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 use tempfile::TempDir;
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 use trove_domain::access::AccessScope;
 use trove_domain::cc_pair::CcPair;
 use trove_domain::document::{Document, Section};
-use trove_domain::id::DocumentId;
+use trove_domain::error::StoreError;
+use trove_domain::id::{DocumentId, JobId};
+use trove_domain::job::{AfterFailure, ClaimedJob, NewJob, ParkedJob};
 use trove_domain::port::{
-    EmbeddingError, EmbeddingModel, EmbeddingModelInfo, IdGenerator, Tokenizer,
+    EmbeddingError, EmbeddingModel, EmbeddingModelInfo, IdGenerator, JobQueue, Tokenizer,
 };
 use trove_domain::query::{HybridAlpha, IndexQuery, SearchFilters};
 use trove_domain::source::DocumentSource;
@@ -146,4 +152,83 @@ async fn a_removal_waits_for_an_ingestion_of_the_document_and_comes_after_it() {
     assert!(matches!(outcomes[0], IngestOutcome::Indexed { new: false }), "{outcomes:?}");
     assert_eq!(engine.backends().documents.get(&[id]).await.unwrap(), [None]);
     assert_eq!(engine.backends().index.statistics().await.unwrap().documents, 0);
+}
+
+/// A queue that takes nothing at first, as on a full disk.
+struct FullQueue {
+    inner: Arc<dyn JobQueue>,
+    refused: AtomicBool,
+    taken: Notify,
+}
+
+#[async_trait]
+impl JobQueue for FullQueue {
+    async fn enqueue(&self, job: NewJob) -> Result<Option<JobId>, StoreError> {
+        if !self.refused.swap(true, Ordering::SeqCst) {
+            let source = "database or disk is full".into();
+            return Err(StoreError::Backend { operation: "job.enqueue", source });
+        }
+        let taken = self.inner.enqueue(job).await;
+        self.taken.notify_one();
+        taken
+    }
+
+    async fn claim(
+        &self,
+        queue: &str,
+        now: DateTime<Utc>,
+        lease: Duration,
+        limit: u32,
+    ) -> Result<Vec<ClaimedJob>, StoreError> {
+        self.inner.claim(queue, now, lease, limit).await
+    }
+
+    async fn heartbeat(
+        &self,
+        job: &ClaimedJob,
+        now: DateTime<Utc>,
+        lease: Duration,
+    ) -> Result<bool, StoreError> {
+        self.inner.heartbeat(job, now, lease).await
+    }
+
+    async fn complete(&self, job: &ClaimedJob) -> Result<bool, StoreError> {
+        self.inner.complete(job).await
+    }
+
+    async fn fail(
+        &self,
+        job: &ClaimedJob,
+        error: &str,
+        then: AfterFailure,
+    ) -> Result<bool, StoreError> {
+        self.inner.fail(job, error, then).await
+    }
+
+    async fn list_parked(&self, queue: &str, limit: u32) -> Result<Vec<ParkedJob>, StoreError> {
+        self.inner.list_parked(queue, limit).await
+    }
+
+    async fn depth(&self, queue: &str) -> Result<u64, StoreError> {
+        self.inner.depth(queue).await
+    }
+}
+
+#[tokio::test]
+async fn the_worker_outlives_a_queue_that_takes_nothing() {
+    let stack = Stack::start().await;
+    let backends = stack.engine.backends().clone();
+    let queue = Arc::new(FullQueue {
+        inner: Arc::clone(&backends.jobs),
+        refused: AtomicBool::new(false),
+        taken: Notify::new(),
+    });
+    let jobs: Arc<dyn JobQueue> = Arc::<FullQueue>::clone(&queue);
+    let engine = Engine::new(Backends { jobs, ..backends }, EngineConfig::default());
+    let stop = CancellationToken::new();
+    let asked = async {
+        queue.taken.notified().await;
+        stop.cancel();
+    };
+    futures::join!(engine.run_worker(stop.clone()), asked);
 }

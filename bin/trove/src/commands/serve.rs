@@ -50,7 +50,8 @@ pub async fn run(config: Config, print_admin_key: bool) -> Result<u8, Failure> {
     if deployment.engine.config().vector_db {
         let (engine, stop) = (deployment.engine.clone(), lifecycle.stop().clone());
         lifecycle.spawn("the background worker", async move {
-            engine.run_worker(stop).await.map_err(anyhow::Error::from)
+            engine.run_worker(stop).await;
+            Ok(())
         });
     }
     tracing::info!(%address, "ready");

@@ -182,25 +182,28 @@ impl Engine {
     /// Works on the jobs of [`SYNC_QUEUE`] until `stop` is cancelled, beginning with whatever an
     /// earlier process left unfinished.
     ///
-    /// A step that was begun is finished before this returns.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`] when the queue cannot be used at the start; later failures are logged and
-    /// tried again.
-    pub async fn run_worker(&self, stop: CancellationToken) -> Result<(), StoreError> {
-        self.backends().jobs.enqueue(self.sync_job()).await?;
+    /// A step that was begun is finished before this returns. Failures are logged and tried again.
+    pub async fn run_worker(&self, stop: CancellationToken) {
+        // What was left undone when the last worker ended; a full disk may take it later.
+        let mut begun = false;
         let mut poll = tokio::time::interval(POLL_INTERVAL);
         poll.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 biased;
-                () = stop.cancelled() => return Ok(()),
+                () = stop.cancelled() => return,
                 () = self.shared.jobs_enqueued.notified() => {}
                 _ = poll.tick() => {}
             }
-            if let Err(error) = self.run_due_jobs(&stop).await {
-                log::warn(&error, "the job queue could not be read; trying again");
+            let due = async {
+                if !begun {
+                    self.backends().jobs.enqueue(self.sync_job()).await?;
+                    begun = true;
+                }
+                self.run_due_jobs(&stop).await
+            };
+            if let Err(error) = due.await {
+                log::warn(&error, "the job queue could not be used; trying again");
             }
         }
     }
