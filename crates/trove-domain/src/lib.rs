@@ -23,6 +23,7 @@ pub mod group;
 pub mod hit;
 pub mod id;
 pub mod job;
+pub mod llm;
 pub mod page;
 pub mod port;
 pub mod query;

@@ -17,6 +17,7 @@ mod file_store;
 mod group_store;
 mod ids;
 mod job_queue;
+mod language_model;
 mod text_extractor;
 mod user_store;
 
@@ -38,5 +39,8 @@ pub use file_store::{FileKey, FileStore, FileStoreError, InvalidFileKey};
 pub use group_store::GroupStore;
 pub use ids::IdGenerator;
 pub use job_queue::JobQueue;
+pub use language_model::{
+    LanguageModel, LanguageModelEndpoint, LanguageModelError, LanguageModelFactory, LlmStream,
+};
 pub use text_extractor::{ExtractError, ExtractedText, TextExtractor};
 pub use user_store::{NewUser, UserStore};

@@ -3,7 +3,8 @@ use std::sync::Arc;
 use crate::system::{SystemClock, SystemIds};
 use trove_domain::port::{
     AccessFilter, ApiKeyStore, CcPairStore, Clock, DocumentIndex, DocumentSetStore, DocumentStore,
-    EmbeddingModel, GroupStore, IdGenerator, JobQueue, UserStore,
+    EmbeddingModel, GroupStore, IdGenerator, JobQueue, LanguageModel, LanguageModelFactory,
+    UserStore,
 };
 
 /// Everything outside that an engine works with. Replace any of them in a test with struct update
@@ -14,6 +15,11 @@ pub struct Backends {
     pub index: Arc<dyn DocumentIndex>,
     /// Embeds chunks and queries; without one, search is by words alone.
     pub embedding_model: Option<Arc<dyn EmbeddingModel>>,
+    /// The language model of whoever names none. Without one, or with one that does not follow
+    /// instructions, no query is rewritten and nothing is selected.
+    pub language_model: Option<Arc<dyn LanguageModel>>,
+    /// Reaches the models of the providers that administrators add; without it there are none.
+    pub language_models: Option<Arc<dyn LanguageModelFactory>>,
     /// What is indexed, and for whom.
     pub documents: Arc<dyn DocumentStore>,
     /// Connector-credential pairs.
@@ -58,6 +64,8 @@ impl Backends {
         Self {
             index,
             embedding_model,
+            language_model: None,
+            language_models: None,
             documents: Arc::<S>::clone(store),
             cc_pairs: Arc::<S>::clone(store),
             document_sets: Arc::<S>::clone(store),

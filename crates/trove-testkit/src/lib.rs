@@ -23,6 +23,7 @@ pub mod group_store;
 pub mod ids;
 pub mod job_queue;
 pub mod postgres;
+pub mod scripted_model;
 pub mod stores;
 pub mod text_extractor;
 pub mod user_store;
