@@ -27,6 +27,7 @@ pub mod llm;
 pub mod page;
 pub mod port;
 pub mod query;
+pub mod rank_fusion;
 pub mod section;
 pub mod source;
 pub mod user;

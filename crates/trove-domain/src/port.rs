@@ -26,8 +26,8 @@ pub use api_key_store::ApiKeyStore;
 pub use cc_pair_store::{AccessChange, CcPairStore, NewCcPair};
 pub use clock::Clock;
 pub use document_index::{
-    AttributeUpdate, DocumentIndex, DocumentIndexError, IndexCapabilities, IndexStatistics,
-    WriteOutcome,
+    AttributeUpdate, ChunkRange, DocumentIndex, DocumentIndexError, IndexCapabilities,
+    IndexStatistics, WriteOutcome,
 };
 pub use document_set_store::{DocumentSetStore, NewDocumentSet};
 pub use document_store::{

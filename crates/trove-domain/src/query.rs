@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::access::AccessScope;
 use crate::document::{DocumentAttributes, Tag};
-use crate::id::DocumentSetId;
+use crate::id::{DocumentId, DocumentSetId};
 use crate::source::DocumentSource;
 
 /// Text of a search, 1 to [`QueryText::MAX_CHARS`] characters. May be blank: it then finds nothing.
@@ -110,16 +110,28 @@ impl TimeRange {
         self.start.is_none() && self.end.is_none()
     }
 
-    /// Whether `instant` lies inside; an unknown instant lies inside an unbounded range only.
+    /// Whether `instant` lies inside.
     #[must_use]
-    pub fn contains(&self, instant: Option<DateTime<Utc>>) -> bool {
-        match instant {
-            None => self.is_unbounded(),
-            Some(instant) => {
-                self.start.is_none_or(|start| instant >= start)
-                    && self.end.is_none_or(|end| instant <= end)
-            }
-        }
+    pub fn contains(&self, instant: DateTime<Utc>) -> bool {
+        self.start.is_none_or(|start| instant >= start) && self.end.is_none_or(|end| instant <= end)
+    }
+}
+
+/// What an agent knows: documents that are in any of its sets or that it names itself.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Knowledge {
+    /// Documents in any of these sets.
+    pub document_sets: Vec<DocumentSetId>,
+    /// These documents.
+    pub documents: Vec<DocumentId>,
+}
+
+impl Knowledge {
+    /// Whether a document is part of it.
+    #[must_use]
+    pub fn holds(&self, id: &DocumentId, attributes: &DocumentAttributes) -> bool {
+        self.document_sets.iter().any(|set| attributes.document_sets.contains(set))
+            || self.documents.contains(id)
     }
 }
 
@@ -135,14 +147,19 @@ pub struct SearchFilters {
     pub tags: Vec<Tag>,
     /// Updated in this span.
     pub updated_at: TimeRange,
-    /// Created in this span.
+    /// Whether a document without a date of update passes a bounded `updated_at`.
+    pub undated_pass: bool,
+    /// Created in this span. A document without a date of creation always passes.
     pub created_at: TimeRange,
+    /// Part of what an agent knows; without one all documents are. An agent that knows nothing
+    /// finds nothing.
+    pub knowledge: Option<Knowledge>,
 }
 
 impl SearchFilters {
-    /// Whether a document with `attributes` passes: the definition that every index agrees with.
+    /// Whether a document passes: the definition that every index agrees with.
     #[must_use]
-    pub fn accept(&self, attributes: &DocumentAttributes) -> bool {
+    pub fn accept(&self, id: &DocumentId, attributes: &DocumentAttributes) -> bool {
         (self.sources.is_empty() || self.sources.contains(&attributes.source))
             && (self.document_sets.is_empty()
                 || self.document_sets.iter().any(|set| attributes.document_sets.contains(set)))
@@ -152,8 +169,12 @@ impl SearchFilters {
                     .get(&tag.key)
                     .is_some_and(|value| value.values().any(|value| value == tag.value))
             })
-            && self.updated_at.contains(attributes.updated_at)
-            && self.created_at.contains(attributes.created_at)
+            && match attributes.updated_at {
+                Some(instant) => self.updated_at.contains(instant),
+                None => self.undated_pass || self.updated_at.is_unbounded(),
+            }
+            && attributes.created_at.is_none_or(|instant| self.created_at.contains(instant))
+            && self.knowledge.as_ref().is_none_or(|knowledge| knowledge.holds(id, attributes))
     }
 }
 

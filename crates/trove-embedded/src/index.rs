@@ -12,12 +12,13 @@ use async_trait::async_trait;
 use tantivy::ReloadPolicy;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::spawn_blocking;
+use trove_domain::access::AccessScope;
 use trove_domain::chunk::IndexableDocument;
-use trove_domain::hit::ScoredChunk;
+use trove_domain::hit::{IndexedChunk, ScoredChunk};
 use trove_domain::id::DocumentId;
 use trove_domain::port::{
-    AttributeUpdate, DocumentIndex, DocumentIndexError, IndexCapabilities, IndexStatistics,
-    WriteOutcome,
+    AttributeUpdate, ChunkRange, DocumentIndex, DocumentIndexError, IndexCapabilities,
+    IndexStatistics, WriteOutcome,
 };
 use trove_domain::query::IndexQuery;
 
@@ -27,7 +28,7 @@ use crate::error::{IndexDirectoryError, backend, stopped};
 use crate::format::Layout;
 use crate::lexical::schema;
 use crate::maintenance::{Comparison, Maintenance};
-use crate::search::Search;
+use crate::search::{Search, fetch_ranges};
 use crate::snapshot::{Published, SnapshotMaker};
 use crate::tokens::TermFilter;
 use crate::writer::{Command, Write, Writer, closed};
@@ -295,6 +296,17 @@ impl DocumentIndex for EmbeddedDocumentIndex {
             futures::join!(blocking("index.search", move || words.rank_by_words()), dense);
         let (lexical, dense) = (lexical?, dense.map_err(backend("index.search"))??);
         blocking("index.search", move || search.fuse(&lexical, &dense)).await
+    }
+
+    #[tracing::instrument(name = "index.fetch", skip_all, fields(ranges = ranges.len()))]
+    async fn fetch(
+        &self,
+        ranges: &[ChunkRange],
+        scope: &AccessScope,
+    ) -> Result<Vec<Vec<IndexedChunk>>, DocumentIndexError> {
+        let _permit = self.searches.acquire().await.map_err(closed("index.fetch"))?;
+        let (snapshot, ranges, scope) = (self.published.current(), ranges.to_vec(), scope.clone());
+        blocking("index.fetch", move || fetch_ranges(&snapshot, &ranges, &scope)).await
     }
 
     async fn statistics(&self) -> Result<IndexStatistics, DocumentIndexError> {

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use tantivy::DocAddress;
+use trove_domain::access::AccessScope;
 use trove_domain::chunk::ChunkId;
 use trove_domain::document::DocumentAttributes;
 use trove_domain::fusion::{convex_fusion, sort_best_first};
 use trove_domain::hit::{IndexedChunk, ScoredChunk};
-use trove_domain::port::DocumentIndexError;
+use trove_domain::port::{ChunkRange, DocumentIndexError};
 use trove_domain::query::IndexQuery;
 
 use crate::dense::Dense;
@@ -118,7 +119,7 @@ impl Search {
             let attributes = &head.attributes;
             if attributes.hidden
                 || !attributes.access.is_readable_in(&self.query.scope)
-                || !self.query.filters.accept(attributes)
+                || !self.query.filters.accept(&head.id, attributes)
             {
                 continue;
             }
@@ -135,20 +136,54 @@ impl Search {
                     Some(entry) => entry,
                     None => snapshot.entry(address).map_err(backend("index.search.fetch"))?,
                 };
-                let chunk = read_chunk(&snapshot.fields, entry, ordinal, false);
-                Ok(ScoredChunk {
-                    chunk: IndexedChunk {
-                        id: ChunkId { document: head.id.clone(), ordinal },
-                        title: head.title.clone(),
-                        text: chunk.text,
-                        blurb: chunk.blurb,
-                        link: chunk.link,
-                        attributes: Arc::clone(&head.attributes),
-                    },
-                    score,
-                })
+                Ok(ScoredChunk { chunk: shown(snapshot, &head, ordinal, entry), score })
             })
             .collect()
+    }
+}
+
+/// The chunks of each range that `scope` opens, by rising ordinal.
+pub(crate) fn fetch_ranges(
+    snapshot: &Arc<Snapshot>,
+    ranges: &[ChunkRange],
+    scope: &AccessScope,
+) -> Result<Vec<Vec<IndexedChunk>>, DocumentIndexError> {
+    let failed = || backend("index.fetch");
+    let mut heads = Heads { snapshot, known: HashMap::new() };
+    let mut fetched = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        let mut chunks = Vec::new();
+        let located = snapshot.find(&range.document).map_err(failed())?;
+        for (_, address) in located.map(|located| located.entries).unwrap_or_default() {
+            let ordinal = snapshot.ordinal(address);
+            if !(range.first..=range.last).contains(&ordinal) {
+                continue;
+            }
+            let Some((head, entry)) = heads.of(address)? else { continue };
+            if head.attributes.hidden || !head.attributes.access.is_readable_in(scope) {
+                break;
+            }
+            let entry = match entry {
+                Some(entry) => entry,
+                None => snapshot.entry(address).map_err(failed())?,
+            };
+            chunks.push(shown(snapshot, &head, ordinal, entry));
+        }
+        fetched.push(chunks);
+    }
+    Ok(fetched)
+}
+
+/// A chunk as results show it.
+fn shown(snapshot: &Snapshot, head: &SharedHead, ordinal: u32, entry: StoredEntry) -> IndexedChunk {
+    let chunk = read_chunk(&snapshot.fields, entry, ordinal, false);
+    IndexedChunk {
+        id: ChunkId { document: head.id.clone(), ordinal },
+        title: head.title.clone(),
+        text: chunk.text,
+        blurb: chunk.blurb,
+        link: chunk.link,
+        attributes: Arc::clone(&head.attributes),
     }
 }
 

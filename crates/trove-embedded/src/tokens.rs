@@ -6,12 +6,17 @@
 
 use trove_domain::access::{AccessScope, ScopeFilter};
 use trove_domain::document::{DocumentAttributes, tags};
+use trove_domain::id::DocumentId;
 use trove_domain::query::{IndexQuery, TimeRange};
 
 /// Carried by every document that is not hidden.
 const VISIBLE: &str = "v";
 /// Carried by every public document that is not hidden.
 const PUBLIC: &str = "p";
+/// Carried by documents without a date of update.
+pub(crate) const NOT_UPDATED: &str = "u:";
+/// Carried by documents without a date of creation.
+pub(crate) const NOT_CREATED: &str = "c:";
 /// Longest term in bytes: beyond it both engines get slow or refuse it.
 const TERM_BYTES_MAX: usize = 512;
 
@@ -20,10 +25,36 @@ const TERM_BYTES_MAX: usize = 512;
 pub(crate) struct TermFilter {
     /// One term of each group; the first is the access group. Terms are sorted within a group.
     pub groups: Vec<Vec<String>>,
-    /// Microseconds since 1970 of the last change, inclusive.
-    pub updated_at: Option<(i64, i64)>,
-    /// Microseconds since 1970 of the creation, inclusive.
-    pub created_at: Option<(i64, i64)>,
+    /// When it must have changed.
+    pub updated_at: Option<Span>,
+    /// When it must have been created.
+    pub created_at: Option<Span>,
+}
+
+/// A span of time that a filter asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Span {
+    /// Microseconds since 1970, inclusive.
+    pub start: i64,
+    /// Microseconds since 1970, inclusive.
+    pub end: i64,
+    /// Whether documents without the date pass.
+    pub undated_pass: bool,
+}
+
+impl Span {
+    fn of(range: &TimeRange, undated_pass: bool) -> Option<Self> {
+        (!range.is_unbounded()).then(|| Self {
+            start: range.start.map_or(i64::MIN, |start| start.timestamp_micros()),
+            end: range.end.map_or(i64::MAX, |end| end.timestamp_micros()),
+            undated_pass,
+        })
+    }
+
+    /// Whether a document of this date passes.
+    pub(crate) fn admits(self, micros: Option<i64>) -> bool {
+        micros.map_or(self.undated_pass, |micros| self.start <= micros && micros <= self.end)
+    }
 }
 
 impl TermFilter {
@@ -41,17 +72,28 @@ impl TermFilter {
         for tag in &filters.tags {
             groups.push(vec![tag_term(&tag.key, &tag.value)]);
         }
+        if let Some(knowledge) = &filters.knowledge {
+            let sets = knowledge.document_sets.iter().map(|set| term("d:", &set.to_string()));
+            let documents = knowledge.documents.iter().map(|id| term("i:", id.as_str()));
+            groups.push(group(sets.chain(documents)));
+        }
         Self {
             groups,
-            updated_at: micros_range(&filters.updated_at),
-            created_at: micros_range(&filters.created_at),
+            updated_at: Span::of(&filters.updated_at, filters.undated_pass),
+            created_at: Span::of(&filters.created_at, true),
         }
     }
 }
 
-/// The terms that a document with `attributes` carries.
-pub(crate) fn terms_of(attributes: &DocumentAttributes) -> Vec<String> {
-    let mut terms = Vec::new();
+/// The terms that the document `id` with `attributes` carries.
+pub(crate) fn terms_of(id: &DocumentId, attributes: &DocumentAttributes) -> Vec<String> {
+    let mut terms = vec![term("i:", id.as_str())];
+    if attributes.updated_at.is_none() {
+        terms.push(NOT_UPDATED.to_owned());
+    }
+    if attributes.created_at.is_none() {
+        terms.push(NOT_CREATED.to_owned());
+    }
     if !attributes.hidden {
         terms.push(VISIBLE.to_owned());
         if attributes.access.public {
@@ -130,14 +172,5 @@ fn term(kind: &str, value: &str) -> String {
 pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
-}
-
-fn micros_range(range: &TimeRange) -> Option<(i64, i64)> {
-    (!range.is_unbounded()).then(|| {
-        (
-            range.start.map_or(i64::MIN, |start| start.timestamp_micros()),
-            range.end.map_or(i64::MAX, |end| end.timestamp_micros()),
-        )
     })
 }

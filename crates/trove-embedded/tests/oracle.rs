@@ -160,7 +160,7 @@ impl Oracle {
             let attributes = &document.attributes;
             let passes = !attributes.hidden
                 && attributes.access.is_readable_in(&query.scope)
-                && query.filters.accept(attributes);
+                && query.filters.accept(&document.id, attributes);
             for chunk in document.chunks.iter().filter(|_| passes) {
                 let by_words = query.text.split_whitespace().any(|word| chunk.text.contains(word));
                 if by_words && !query.alpha.is_dense() || !query.alpha.is_lexical() {

@@ -8,7 +8,7 @@ use trove_domain::chunk::{Chunk, IndexableDocument};
 use trove_domain::document::{DocumentAttributes, Metadata, MetadataValue, Tag};
 use trove_domain::id::{DocumentId, DocumentSetId};
 use trove_domain::port::AttributeUpdate;
-use trove_domain::query::{HybridAlpha, IndexQuery, SearchFilters};
+use trove_domain::query::{HybridAlpha, IndexQuery, Knowledge, SearchFilters};
 use trove_domain::source::DocumentSource;
 
 /// A document id.
@@ -287,6 +287,23 @@ impl QueryBuilder {
     pub fn created(mut self, start: Option<i64>, end: Option<i64>) -> Self {
         self.0.filters.created_at.start = start.map(instant);
         self.0.filters.created_at.end = end.map(instant);
+        self
+    }
+
+    /// Documents without a date of update pass a time filter.
+    #[must_use]
+    pub fn undated_pass(mut self) -> Self {
+        self.0.filters.undated_pass = true;
+        self
+    }
+
+    /// Narrows to what is in one of the sets or named.
+    #[must_use]
+    pub fn knowing(mut self, sets: &[i32], documents: &[&str]) -> Self {
+        self.0.filters.knowledge = Some(Knowledge {
+            document_sets: sets.iter().copied().map(DocumentSetId).collect(),
+            documents: documents.iter().map(|id| document_id(id)).collect(),
+        });
         self
     }
 

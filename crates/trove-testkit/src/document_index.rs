@@ -5,6 +5,7 @@
 
 mod access;
 mod filters;
+mod neighbours;
 mod ranking;
 mod words;
 mod writes;
@@ -18,6 +19,7 @@ use crate::builders::{DocumentBuilder, QueryBuilder, document_id};
 
 pub use access::*;
 pub use filters::*;
+pub use neighbours::*;
 pub use ranking::*;
 pub use words::*;
 pub use writes::*;
@@ -51,7 +53,8 @@ macro_rules! document_index_contract {
                 a_tag_matches_key_and_value_exactly,
                 an_overlong_tag_matches_exactly,
                 time_ranges_include_their_ends,
-                an_undated_document_passes_no_time_filter,
+                undated_documents_pass_as_the_query_says,
+                knowledge_is_sets_and_documents_together,
                 instants_before_1970_and_far_ahead_are_compared,
                 kinds_of_filters_are_combined,
                 updated_attributes_are_filtered_by,
@@ -71,6 +74,11 @@ macro_rules! document_index_contract {
                 at_most_limit_hits_are_returned,
                 hits_come_best_first_with_ties_by_chunk_id,
                 an_empty_index_finds_nothing,
+                // neighbours
+                a_range_holds_the_chunks_between_its_ends,
+                a_range_beyond_the_document_holds_what_there_is,
+                a_range_of_what_the_scope_hides_is_empty,
+                ranges_see_the_latest_version,
                 // words
                 case_and_inflection_do_not_matter,
                 accents_case_and_width_do_not_matter,

@@ -1,10 +1,11 @@
 use async_trait::async_trait;
+use trove_domain::access::AccessScope;
 use trove_domain::chunk::IndexableDocument;
-use trove_domain::hit::ScoredChunk;
+use trove_domain::hit::{IndexedChunk, ScoredChunk};
 use trove_domain::id::DocumentId;
 use trove_domain::port::{
-    AttributeUpdate, DocumentIndex, DocumentIndexError, IndexCapabilities, IndexStatistics,
-    WriteOutcome,
+    AttributeUpdate, ChunkRange, DocumentIndex, DocumentIndexError, IndexCapabilities,
+    IndexStatistics, WriteOutcome,
 };
 use trove_domain::query::IndexQuery;
 
@@ -45,6 +46,14 @@ impl DocumentIndex for Unindexed {
 
     async fn search(&self, _query: &IndexQuery) -> Result<Vec<ScoredChunk>, DocumentIndexError> {
         absent("index.search")
+    }
+
+    async fn fetch(
+        &self,
+        _ranges: &[ChunkRange],
+        _scope: &AccessScope,
+    ) -> Result<Vec<Vec<IndexedChunk>>, DocumentIndexError> {
+        absent("index.fetch")
     }
 
     async fn statistics(&self) -> Result<IndexStatistics, DocumentIndexError> {

@@ -1,9 +1,10 @@
 use async_trait::async_trait;
 
+use crate::access::AccessScope;
 use crate::chunk::IndexableDocument;
 use crate::document::DocumentAttributes;
 use crate::error::{Classify, ErrorKind, Source, kind_of};
-use crate::hit::ScoredChunk;
+use crate::hit::{IndexedChunk, ScoredChunk};
 use crate::id::DocumentId;
 use crate::query::IndexQuery;
 
@@ -34,6 +35,17 @@ pub struct AttributeUpdate {
     pub revision: i64,
     /// Replaces all attributes.
     pub attributes: DocumentAttributes,
+}
+
+/// Neighbouring chunks of one document, both ends included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChunkRange {
+    /// The document.
+    pub document: DocumentId,
+    /// Ordinal of the first chunk.
+    pub first: u32,
+    /// Ordinal of the last chunk.
+    pub last: u32,
 }
 
 /// What became of one document of a write.
@@ -106,6 +118,17 @@ pub trait DocumentIndex: Send + Sync + 'static {
     ///
     /// [`DocumentIndexError::DimensionMismatch`] when `query.vector` has another length.
     async fn search(&self, query: &IndexQuery) -> Result<Vec<ScoredChunk>, DocumentIndexError>;
+
+    /// The chunks of each range, in the order of the ranges and by rising ordinal.
+    ///
+    /// A range that reaches beyond the document holds what there is of it. It is empty when the
+    /// document is not indexed, is hidden or lies outside of `scope`. Meant for a few dozen ranges
+    /// of a few chunks each, around hits.
+    async fn fetch(
+        &self,
+        ranges: &[ChunkRange],
+        scope: &AccessScope,
+    ) -> Result<Vec<Vec<IndexedChunk>>, DocumentIndexError>;
 
     /// What the index holds at present.
     async fn statistics(&self) -> Result<IndexStatistics, DocumentIndexError>;

@@ -116,7 +116,7 @@ impl<'a> PointReader<'a> {
             self.shared.insert(
                 head_key,
                 Shared {
-                    terms: Arc::new(TermNumbers::of(&terms_of(&head.attributes))),
+                    terms: Arc::new(TermNumbers::of(&terms_of(&head.id, &head.attributes))),
                     updated_at: head.attributes.updated_at.map(|at| at.timestamp_micros()),
                     created_at: head.attributes.created_at.map(|at| at.timestamp_micros()),
                 },

@@ -11,7 +11,7 @@ use qdrant_edge::{
 };
 
 use super::DensePoint;
-use crate::tokens::{TermFilter, number_of};
+use crate::tokens::{NOT_CREATED, NOT_UPDATED, TermFilter, number_of};
 
 /// Payload keys. Terms are numbers here: comparing them is most of the work of a filtered search.
 const ACCESS: &str = "a";
@@ -126,25 +126,32 @@ pub(super) fn filter(filter: &TermFilter) -> Filter {
     let fields = std::iter::once(ACCESS).chain(std::iter::repeat(OTHER_TERMS));
     let mut must: Vec<Condition> = fields
         .zip(&filter.groups)
-        .map(|(field, group)| {
-            let any = AnyVariants::Integers(group.iter().map(|term| number_of(term)).collect());
-            Condition::Field(FieldCondition::new_match(json_path(field), Match::new_any(any)))
-        })
+        .map(|(field, group)| any_of(field, group.iter().map(|term| number_of(term)).collect()))
         .collect();
-    for (field, range) in [(UPDATED_AT, filter.updated_at), (CREATED_AT, filter.created_at)] {
-        if let Some((start, end)) = range {
-            must.push(Condition::Field(FieldCondition::new_range(
-                json_path(field),
-                Range {
-                    gte: Some(OrderedFloat(float(start))),
-                    lte: Some(OrderedFloat(float(end))),
-                    gt: None,
-                    lt: None,
-                },
-            )));
-        }
+    for (field, span, undated) in
+        [(UPDATED_AT, filter.updated_at, NOT_UPDATED), (CREATED_AT, filter.created_at, NOT_CREATED)]
+    {
+        let Some(span) = span else { continue };
+        let range = Range {
+            gte: Some(OrderedFloat(float(span.start))),
+            lte: Some(OrderedFloat(float(span.end))),
+            gt: None,
+            lt: None,
+        };
+        let range = Condition::Field(FieldCondition::new_range(json_path(field), range));
+        must.push(if span.undated_pass {
+            let either = vec![range, any_of(OTHER_TERMS, vec![number_of(undated)])];
+            Condition::Filter(Filter { should: Some(either), ..Filter::default() })
+        } else {
+            range
+        });
     }
     Filter { must: Some(must), ..Filter::default() }
+}
+
+fn any_of(field: &'static str, numbers: Vec<i64>) -> Condition {
+    let any = AnyVariants::Integers(numbers.into_iter().collect());
+    Condition::Field(FieldCondition::new_match(json_path(field), Match::new_any(any)))
 }
 
 #[expect(

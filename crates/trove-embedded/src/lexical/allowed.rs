@@ -82,12 +82,10 @@ pub(crate) fn allowed_entries(
     }
     // There is always an access group; without one nothing would be allowed.
     let mut allowed = allowed.unwrap_or_else(|| EntrySet::empty(segment.max_doc()));
-    for (column, range) in [(UPDATED_AT, filter.updated_at), (CREATED_AT, filter.created_at)] {
-        if let Some((start, end)) = range {
+    for (column, span) in [(UPDATED_AT, filter.updated_at), (CREATED_AT, filter.created_at)] {
+        if let Some(span) = span {
             let column: Column<i64> = segment.fast_fields().i64(column)?;
-            allowed.retain(|entry| {
-                column.first(entry).is_some_and(|instant| start <= instant && instant <= end)
-            });
+            allowed.retain(|entry| span.admits(column.first(entry)));
         }
     }
     Ok(allowed)

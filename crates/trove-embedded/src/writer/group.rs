@@ -154,7 +154,7 @@ impl Writer {
         head: &Head,
         chunks: Vec<Chunk>,
     ) -> Result<(), DocumentIndexError> {
-        let terms = terms_of(&head.attributes);
+        let terms = terms_of(&head.id, &head.attributes);
         let record =
             RecordWriter::new(self.fields, head, &terms).map_err(backend("index.encode"))?;
         let terms = Arc::new(TermNumbers::of(&terms));

@@ -1,8 +1,9 @@
 use std::collections::{BTreeSet, HashMap};
 
+use chrono::{DateTime, TimeDelta, Utc};
 use trove_domain::access::Caller;
 use trove_domain::id::{DocumentId, DocumentSetId};
-use trove_domain::query::{HybridAlpha, IndexQuery, SearchFilters};
+use trove_domain::query::{HybridAlpha, IndexQuery, SearchFilters, TimeRange};
 use trove_domain::section::{RankedSection, merge_adjacent};
 
 use super::{SearchError, SearchRequest, SearchResult};
@@ -13,6 +14,9 @@ const HITS_PER_QUERY: usize = 50;
 
 /// Most passages in an answer.
 const RESULTS_MAX: usize = 10;
+
+/// How far back a search has to look to find documents of unknown age, too.
+const UNDATED_AFTER: TimeDelta = TimeDelta::days(90);
 
 impl Engine {
     /// The passages that `caller` may read and that fit the request best, best first; at most ten.
@@ -43,7 +47,9 @@ impl Engine {
                 document_sets,
                 tags: request.tags,
                 updated_at: request.updated_at,
+                undated_pass: undated_pass(&request.updated_at, self.backends().clock.now()),
                 created_at: request.created_at,
+                knowledge: None,
             },
             limit: HITS_PER_QUERY,
         };
@@ -87,6 +93,12 @@ impl Engine {
         }
         Ok(sets.iter().map(|set| set.id).collect())
     }
+}
+
+/// Whether documents of unknown age are found: only by who looks back far enough to mean nearly
+/// everything.
+fn undated_pass(updated_at: &TimeRange, now: DateTime<Utc>) -> bool {
+    updated_at.end.is_none() && updated_at.start.is_some_and(|start| start < now - UNDATED_AFTER)
 }
 
 fn number_documents(sections: Vec<RankedSection>) -> Vec<SearchResult> {

@@ -107,13 +107,43 @@ pub async fn time_ranges_include_their_ends(index: &dyn DocumentIndex) {
         .await;
 }
 
-/// Nobody knows whether it lies inside.
-pub async fn an_undated_document_passes_no_time_filter(index: &dyn DocumentIndex) {
-    write(index, [note(index, "dated").updated_at(100), note(index, "undated")]).await;
+/// Whether a document without a date of update passes is for the query to say; one without a date
+/// of creation always does.
+pub async fn undated_documents_pass_as_the_query_says(index: &dyn DocumentIndex) {
+    write(index, [note(index, "dated").updated_at(100).created_at(100), note(index, "undated")])
+        .await;
     expect_found(index, query("meeting"), &["dated", "undated"]).await;
     expect_found(index, query("meeting").updated(Some(0), None), &["dated"]).await;
     expect_found(index, query("meeting").updated(None, Some(1_000)), &["dated"]).await;
-    expect_found(index, query("meeting").created(Some(0), None), &[]).await;
+    let undated_pass = || query("meeting").undated_pass();
+    expect_found(index, undated_pass().updated(Some(0), None), &["dated", "undated"]).await;
+    expect_found(index, undated_pass().updated(Some(101), None), &["undated"]).await;
+    expect_found(index, query("meeting").created(Some(0), None), &["dated", "undated"]).await;
+    expect_found(index, query("meeting").created(Some(101), None), &["undated"]).await;
+    update(index, note(index, "undated").updated_at(50).created_at(50).revision(2)).await;
+    expect_found(index, undated_pass().updated(Some(101), None), &[]).await;
+    expect_found(index, query("meeting").created(Some(101), None), &[]).await;
+}
+
+/// Knowledge is what is in one of the sets or named, and narrows like every other filter.
+pub async fn knowledge_is_sets_and_documents_together(index: &dyn DocumentIndex) {
+    write(
+        index,
+        [
+            note(index, "both").sets(&[1]),
+            note(index, "in set").sets(&[1, 2]),
+            note(index, "named"),
+            note(index, "neither").sets(&[3]),
+            note(index, "secret").readable_by(&["group:1"]),
+        ],
+    )
+    .await;
+    expect_found(index, query("meeting").knowing(&[1], &[]), &["both", "in set"]).await;
+    expect_found(index, query("meeting").knowing(&[], &["named"]), &["named"]).await;
+    let known = query("meeting").knowing(&[1], &["both", "named", "gone", "secret"]);
+    expect_found(index, known.clone(), &["both", "in set", "named"]).await;
+    expect_found(index, known.sets(&[2, 3]), &["in set"]).await;
+    expect_found(index, query("meeting").knowing(&[], &[]), &[]).await;
 }
 
 /// Times are a line in both directions.
