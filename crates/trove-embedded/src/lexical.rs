@@ -2,8 +2,6 @@
 
 pub(crate) mod allowed;
 pub(crate) mod analysis;
-mod folding;
 pub(crate) mod record;
 pub(crate) mod schema;
 pub(crate) mod scoring;
-mod segmentation;

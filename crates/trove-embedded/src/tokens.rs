@@ -4,6 +4,7 @@
 //! groups, and a document passes when it carries at least one term of each group. A hidden document
 //! carries no access term at all, and every query has an access group, so it never passes.
 
+use trove_analysis::fnv1a;
 use trove_domain::access::{AccessScope, ScopeFilter};
 use trove_domain::document::{DocumentAttributes, tags};
 use trove_domain::id::DocumentId;
@@ -166,11 +167,4 @@ fn term(kind: &str, value: &str) -> String {
         end -= 1;
     }
     format!("{kind}{}\0{:016x}", &value[..end], fnv1a(value.as_bytes()))
-}
-
-/// FNV-1a, 64 bits: stored in indexes, so it must never change.
-pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }

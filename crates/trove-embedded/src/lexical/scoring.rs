@@ -6,9 +6,9 @@ use std::collections::BinaryHeap;
 use tantivy::query::{BooleanQuery, BoostQuery, EnableScoring, Query, TermQuery, Weight};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocId, Score, Searcher, SegmentReader, Term};
+use trove_analysis::{QueryTerm, QueryTerms, WordClass};
 
 use super::allowed::EntrySet;
-use super::analysis::QueryTerms;
 use super::schema::Fields;
 
 /// A ranked entry. Ordered by score, at equal scores earlier entries first.
@@ -49,9 +49,10 @@ pub(crate) fn rank(
     allowed: &[impl AsRef<EntrySet>],
     limit: usize,
 ) -> tantivy::Result<Vec<(DocAddress, Score)>> {
-    let (field, terms) = match QueryTerms::of(text) {
-        QueryTerms::Words(terms) => (fields.words, terms),
-        QueryTerms::FunctionWords(terms) => (fields.function_words, terms),
+    let QueryTerms { class, terms } = QueryTerms::of(text);
+    let field = match class {
+        WordClass::Content => fields.words,
+        WordClass::Function => fields.function_words,
     };
     if terms.is_empty() || limit == 0 {
         return Ok(Vec::new());
@@ -120,10 +121,13 @@ impl TitleScores {
 fn weight(
     field: Field,
     searcher: &Searcher,
-    terms: &[(String, u16)],
+    terms: &[QueryTerm],
 ) -> tantivy::Result<Box<dyn Weight>> {
     let words: Vec<Box<dyn Query>> = terms
         .iter()
+        .flat_map(|QueryTerm { alternatives, count }| {
+            alternatives.iter().map(move |term| (term, count))
+        })
         .map(|(word, count)| {
             let term = Term::from_field_text(field, word);
             let query: Box<dyn Query> =

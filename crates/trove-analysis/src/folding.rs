@@ -5,7 +5,7 @@ use unicode_normalization::char::decompose_canonical;
 
 /// Appends `source` without what makes no difference: case, compatibility forms (NFKC: full width,
 /// ligatures), accents on Greek, vowel points and invisible characters. Latin letters keep their
-/// accents, for tantivy's own filter.
+/// accents, see [`fold_latin`].
 pub(crate) fn fold(source: &str, into: &mut String) {
     if source.is_ascii() {
         let start = into.len();
@@ -36,6 +36,42 @@ pub(crate) fn fold(source: &str, into: &mut String) {
     }
 }
 
+/// Appends `word`, which is folded already, with ASCII letters in place of all Latin ones that have
+/// any: accents go, ligatures and letters of their own are written out.
+pub(crate) fn fold_latin(word: &str, into: &mut String) {
+    for c in word.chars() {
+        match c {
+            _ if c.is_ascii() => into.push(c),
+            'æ' | 'ǣ' | 'ǽ' => into.push_str("ae"),
+            'œ' => into.push_str("oe"),
+            'ß' => into.push_str("ss"),
+            'þ' => into.push_str("th"),
+            'ə' => into.push('a'),
+            'ƀ' | 'ɓ' => into.push('b'),
+            'ƈ' => into.push('c'),
+            'đ' | 'ð' | 'ɖ' | 'ɗ' => into.push('d'),
+            'ǝ' | 'ɛ' => into.push('e'),
+            'ƒ' => into.push('f'),
+            'ǥ' | 'ɠ' => into.push('g'),
+            'ħ' => into.push('h'),
+            'ı' | 'ɨ' => into.push('i'),
+            'ƙ' => into.push('k'),
+            'ł' | 'ƚ' => into.push('l'),
+            'ŋ' | 'ɲ' => into.push('n'),
+            'ø' | 'ǿ' | 'ɔ' | 'ɵ' => into.push('o'),
+            'ƥ' => into.push('p'),
+            'ĸ' => into.push('q'),
+            'ŧ' | 'ƭ' => into.push('t'),
+            'ʉ' => into.push('u'),
+            'ʋ' => into.push('v'),
+            'ƴ' => into.push('y'),
+            'ƶ' => into.push('z'),
+            '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => into.push(base_of(c)),
+            _ => into.push(c),
+        }
+    }
+}
+
 /// The letter below the accents.
 fn base_of(c: char) -> char {
     let mut base = None;
@@ -52,7 +88,7 @@ pub(crate) fn is_invisible(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::fold;
+    use super::{fold, fold_latin};
 
     fn folded(text: &str) -> String {
         let mut folded = String::new();
@@ -74,6 +110,22 @@ mod tests {
         check("docu\u{ad}ment می\u{200c}خواهم", "document میخواهم");
         check("❤\u{fe0f} 👍🏽", "❤ 👍");
         check("1\u{fe0f}\u{20e3}", "1");
+    }
+
+    #[test]
+    fn latin_letters_become_ascii() {
+        let check = |text: &str, expected: &str| {
+            let (mut word, mut ascii) = (String::new(), String::new());
+            fold(text, &mut word);
+            fold_latin(&word, &mut ascii);
+            assert_eq!(ascii, expected, "{text}");
+        };
+        check("Ærøskøbing", "aeroskobing");
+        check("Straße ẞ", "strasse ss");
+        check("Łódź Đặng Ğüneş ışık", "lodz dang gunes isik");
+        check("þórður Œuvre", "thordur oeuvre");
+        check("İzmir fiancé(e) ǅ", "izmir fiance(e) dz");
+        check("Москва ñandú 東京 αβγ", "москва nandu 東京 αβγ");
     }
 
     #[test]

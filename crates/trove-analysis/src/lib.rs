@@ -1,0 +1,26 @@
+//! From text to the terms that a search by words compares.
+//!
+//! * [`Analyzer`] takes a text apart: its terms, which are words without what of their spelling
+//!   does not matter, and where each of them stands;
+//! * [`QueryTerms`] is what a query asks for;
+//! * [`highlights`] says which words of a text a query asks for.
+//!
+//! Terms are stored in indexes. Changing what a text gives is a new format of every index that
+//! holds terms, whose name is [`FORMAT`].
+
+mod analyzer;
+mod folding;
+mod function_words;
+mod hash;
+mod highlights;
+mod query;
+mod segmentation;
+
+pub use analyzer::{Analyzer, TERM_BYTES_MAX, Terms, WordClass};
+pub use hash::fnv1a;
+pub use highlights::highlights;
+pub use query::{QueryTerm, QueryTerms};
+
+/// Names the terms that this release makes: an index with those of another one does not match the
+/// terms of a query any more.
+pub const FORMAT: &str = "trove-en-2";
