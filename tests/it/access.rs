@@ -3,17 +3,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use futures::StreamExt;
 use proptest::prelude::*;
 use trove_domain::access::{Caller, Role};
 use trove_domain::cc_pair::AccessType;
 use trove_domain::document::{Document, MetadataValue, Section, Tag};
 use trove_domain::id::{CcPairId, DocumentId, GroupId, UserId};
 use trove_domain::port::{AccessChange, NewCcPair, NewUser};
-use trove_domain::query::{HybridAlpha, IndexQuery, QueryText, SearchFilters, TimeRange};
+use trove_domain::query::{HybridAlpha, IndexQuery, QueryText, SearchFilters};
+use trove_domain::section::RankedSection;
 use trove_domain::source::DocumentSource;
 use trove_engine::Engine;
 use trove_engine::ingestion::IngestOutcome;
-use trove_engine::retrieval::SearchRequest;
+use trove_engine::retrieval::{DocumentSearchRequest, FilterRequest, SearchEvent, SearchRequest};
 use uuid::Uuid;
 
 use crate::stack::Stack;
@@ -259,14 +261,27 @@ impl World {
         let found: BTreeSet<&DocumentId> = dense.iter().map(|h| &h.chunk.id.document).collect();
         assert_eq!(found, readable.keys().copied().collect(), "by vectors, as {}", user.email);
 
-        let request = SearchRequest {
-            query: QueryText::new(word).unwrap(),
+        let filters = FilterRequest {
             sources: source.into_iter().collect(),
-            document_sets: Vec::new(),
             tags,
-            updated_at: TimeRange::default(),
-            created_at: TimeRange::default(),
+            ..FilterRequest::default()
         };
+        let request = DocumentSearchRequest {
+            filters: filters.clone(),
+            hits: 100,
+            ..DocumentSearchRequest::new(word)
+        };
+        let events = self.engine().search_documents(user, request).await.unwrap();
+        let events: Vec<SearchEvent> = events.collect().await;
+        let [SearchEvent::Queries(_), SearchEvent::Sections(sections)] = &events[..] else {
+            panic!("{events:?}")
+        };
+        let streamed: BTreeSet<&DocumentId> =
+            sections.iter().map(RankedSection::document).collect();
+        assert_eq!(streamed, readable.keys().copied().collect(), "in the stream");
+
+        let request =
+            SearchRequest { filters, ..SearchRequest::new(QueryText::new(word).unwrap()) };
         let results = self.engine().search(user, request).await.unwrap();
         let answered: BTreeSet<&DocumentId> =
             results.iter().map(|result| result.section.document()).collect();

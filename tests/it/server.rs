@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use actix_web::HttpServer;
@@ -15,10 +16,11 @@ use tokio::net::TcpStream;
 use trove_domain::access::Role;
 use trove_domain::cc_pair::AccessType;
 use trove_domain::id::{CcPairId, GroupId, UserId};
-use trove_domain::port::{Clock, NewCcPair, NewDocumentSet, NewUser};
+use trove_domain::port::{Clock, LanguageModel, NewCcPair, NewDocumentSet, NewUser};
 use trove_domain::source::DocumentSource;
 use trove_engine::{Backends, Engine, EngineConfig};
 use trove_http::{Http, HttpConfig, Readiness};
+use trove_testkit::scripted_model::ScriptedLanguageModel;
 
 use crate::stack::Stack;
 
@@ -59,11 +61,41 @@ impl Server {
 
     pub(crate) async fn with(options: Options) -> Self {
         let stack = Stack::with(options.engine, options.backends).await;
-        let http = Http::new(stack.engine.clone(), options.http, options.readiness.fixed());
+        let engine = stack.engine.clone();
+        Self::over(stack, engine, options.http, options.readiness)
+    }
+
+    /// A server over backends that `change` has replaced.
+    pub(crate) async fn changed(change: impl FnOnce(Backends) -> Backends) -> Self {
+        let stack = Stack::start().await;
+        let backends = change(stack.engine.backends().clone());
+        let engine = Engine::new(backends, EngineConfig::default());
+        let Options { http, readiness, .. } = Options::default();
+        Self::over(stack, engine, http, readiness)
+    }
+
+    /// A server that a language model helps.
+    pub(crate) async fn assisted(model: &Arc<ScriptedLanguageModel>) -> Self {
+        let model: Arc<dyn LanguageModel> = Arc::<ScriptedLanguageModel>::clone(model);
+        Self::changed(|backends| Backends { language_model: Some(model), ..backends }).await
+    }
+
+    /// The same, searching by words alone.
+    pub(crate) async fn assisted_by_words(model: &Arc<ScriptedLanguageModel>) -> Self {
+        let model: Arc<dyn LanguageModel> = Arc::<ScriptedLanguageModel>::clone(model);
+        Self::changed(|backends| Backends {
+            language_model: Some(model),
+            embedding_model: None,
+            ..backends
+        })
+        .await
+    }
+
+    fn over(stack: Stack, engine: Engine, http: HttpConfig, readiness: Readiness) -> Self {
+        let http = Http::new(engine.clone(), http, readiness.fixed());
         let (address, handle, thread) = listen(http);
         let redirect = reqwest::redirect::Policy::none();
         let client = reqwest::Client::builder().redirect(redirect).no_proxy().build().unwrap();
-        let engine = stack.engine.clone();
         Self { engine, stack, address, client, handle, thread: Some(thread) }
     }
 
@@ -204,6 +236,16 @@ impl Client<'_> {
         self.post("/api/search", body).await
     }
 
+    /// `POST /search/send-search-message`
+    pub(crate) async fn send_search(&self, body: Value) -> Answer {
+        self.post("/api/search/send-search-message", body).await
+    }
+
+    /// `GET /search/search-history` with this query string.
+    pub(crate) async fn history(&self, query: &str) -> Answer {
+        self.get(&format!("/api/search/search-history{query}")).await
+    }
+
     pub(crate) async fn ingest(&self, body: Value) -> Answer {
         self.post("/api/ingestion", body).await
     }
@@ -311,6 +353,23 @@ impl Answer {
             })
             .collect();
         assert_eq!(found, failures);
+    }
+
+    /// The lines of a streamed answer.
+    #[track_caller]
+    pub(crate) fn lines(&self) -> Vec<Value> {
+        assert_eq!(self.status, 200, "{self:?}");
+        assert!(self.text.ends_with('\n'), "{self:?}");
+        self.text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The ids of the documents of an answer to `POST /search/send-search-message`, in order.
+    #[track_caller]
+    pub(crate) fn found(&self) -> Vec<String> {
+        let body = self.ok();
+        assert_eq!(body["error"], Value::Null, "{body}");
+        let docs = body["search_docs"].as_array().unwrap().clone();
+        docs.iter().map(|doc| doc["document_id"].as_str().unwrap().to_owned()).collect()
     }
 
     /// The titles of search results, in order.

@@ -118,6 +118,7 @@ fn engine(
     let engine_config = EngineConfig {
         hybrid_alpha: config.retrieval.hybrid_alpha,
         vector_db: !config.retrieval.disable_vector_db,
+        language_model_allowance: config.retrieval.language_model_allowance,
         limits: IngestionLimits { document_chars_max: config.ingestion.document_chars_max },
     };
     Engine::new(backends, engine_config)

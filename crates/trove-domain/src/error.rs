@@ -34,6 +34,11 @@ pub enum ErrorKind {
 pub trait Classify: std::error::Error + Send + Sync + 'static {
     /// The kind of this failure.
     fn kind(&self) -> ErrorKind;
+
+    /// A finer name of it for programs, where clients know one: `PERSONA_NOT_FOUND`.
+    fn code(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// What systems and the libraries above them say of a storage without room. Several of them say it

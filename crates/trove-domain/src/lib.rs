@@ -28,6 +28,7 @@ pub mod page;
 pub mod port;
 pub mod query;
 pub mod rank_fusion;
+pub mod search_history;
 pub mod section;
 pub mod source;
 pub mod user;

@@ -18,6 +18,7 @@ mod group_store;
 mod ids;
 mod job_queue;
 mod language_model;
+mod search_history;
 mod text_extractor;
 mod user_store;
 
@@ -42,5 +43,6 @@ pub use job_queue::JobQueue;
 pub use language_model::{
     LanguageModel, LanguageModelEndpoint, LanguageModelError, LanguageModelFactory, LlmStream,
 };
+pub use search_history::{SEARCHES_KEPT, SearchHistory};
 pub use text_extractor::{ExtractError, ExtractedText, TextExtractor};
 pub use user_store::{NewUser, UserStore};

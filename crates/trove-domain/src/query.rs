@@ -61,6 +61,8 @@ pub struct InvalidHybridAlpha(pub f32);
 impl HybridAlpha {
     /// Words only.
     pub const LEXICAL: Self = Self(0.0);
+    /// Mostly words: for queries that are made of keywords.
+    pub const KEYWORD: Self = Self(0.2);
     /// Both halves weigh the same.
     pub const BALANCED: Self = Self(0.5);
     /// Vectors only.

@@ -65,6 +65,53 @@ pub fn merge_adjacent(hits: Vec<ScoredChunk>) -> Vec<RankedSection> {
     sections.into_iter().map(|(_, section)| section).collect()
 }
 
+/// Unites sections of one document whose ordinals overlap or follow one another.
+///
+/// A united section stands where the first of its parts stood, whose center it keeps. The parts
+/// must be of one version of the document.
+/// O(n log n) for n chunks in a few dozen sections.
+#[must_use]
+pub fn merge_touching(sections: Vec<RankedSection>) -> Vec<RankedSection> {
+    let mut united: Vec<RankedSection> = Vec::with_capacity(sections.len());
+    for section in sections {
+        // A section may close the gap between several earlier ones.
+        let mut touching: Vec<usize> =
+            (0..united.len()).filter(|place| touch(&united[*place], &section)).collect();
+        let Some(first) = (!touching.is_empty()).then(|| touching.remove(0)) else {
+            united.push(section);
+            continue;
+        };
+        let parts: Vec<RankedSection> =
+            touching.into_iter().rev().map(|place| united.remove(place)).chain([section]).collect();
+        let into = &mut united[first];
+        let center = into.center().chunk.id.ordinal;
+        for part in parts {
+            for hit in part.chunks {
+                let place = into
+                    .chunks
+                    .binary_search_by_key(&hit.chunk.id.ordinal, |known| known.chunk.id.ordinal);
+                if let Err(place) = place {
+                    into.chunks.insert(place, hit);
+                }
+            }
+        }
+        let center = into.chunks.iter().position(|hit| hit.chunk.id.ordinal == center);
+        into.center = center.unwrap_or(0);
+    }
+    united
+}
+
+fn touch(a: &RankedSection, b: &RankedSection) -> bool {
+    let ends = |section: &RankedSection| {
+        let ordinal = |hit: Option<&ScoredChunk>| hit.map_or(0, |hit| hit.chunk.id.ordinal);
+        (ordinal(section.chunks.first()), ordinal(section.chunks.last()))
+    };
+    let ((first_a, last_a), (first_b, last_b)) = (ends(a), ends(b));
+    a.document() == b.document()
+        && first_a <= last_b.saturating_add(1)
+        && first_b <= last_a.saturating_add(1)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
@@ -72,7 +119,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::merge_adjacent;
+    use super::{RankedSection, merge_adjacent, merge_touching};
     use crate::access::DocumentAccess;
     use crate::chunk::ChunkId;
     use crate::document::DocumentAttributes;
@@ -110,7 +157,11 @@ mod tests {
     /// `A1 A2*` per section, sections joined by ` | `; the star marks the center.
     fn render(ranked: &[(&str, u32)]) -> String {
         let hits = ranked.iter().map(|(document, ordinal)| hit(document, *ordinal)).collect();
-        let sections: Vec<String> = merge_adjacent(hits)
+        text(&merge_adjacent(hits))
+    }
+
+    fn text(sections: &[RankedSection]) -> String {
+        let sections: Vec<String> = sections
             .iter()
             .map(|section| {
                 let chunks: Vec<String> = section
@@ -136,7 +187,48 @@ mod tests {
         assert_eq!(render(&[]), "");
     }
 
+    /// A section of the chunks `first` to `last`, the center of which is the last.
+    fn section(document: &str, first: u32, last: u32) -> RankedSection {
+        let chunks: Vec<_> = (first..=last).map(|ordinal| hit(document, ordinal)).collect();
+        RankedSection { center: chunks.len() - 1, chunks }
+    }
+
+    #[test]
+    fn sections_that_touch_are_united_at_the_place_of_the_first() {
+        let united = |sections: &[(&str, u32, u32)]| {
+            text(&merge_touching(sections.iter().map(|&(d, a, b)| section(d, a, b)).collect()))
+        };
+        assert_eq!(united(&[("A", 3, 4), ("B", 0, 0), ("A", 1, 2)]), "A1 A2 A3 A4* | B0*");
+        assert_eq!(united(&[("A", 1, 3), ("A", 2, 5)]), "A1 A2 A3* A4 A5");
+        assert_eq!(united(&[("A", 1, 1), ("A", 3, 3)]), "A1* | A3*");
+        assert_eq!(united(&[("A", 1, 1), ("A", 3, 3), ("A", 2, 2)]), "A1* A2 A3");
+        assert_eq!(united(&[("A", 0, 5), ("A", 2, 3)]), "A0 A1 A2 A3 A4 A5*");
+        assert_eq!(united(&[("A", 1, 1), ("B", 2, 2)]), "A1* | B2*");
+    }
+
     proptest! {
+        #[test]
+        fn united_sections_never_touch_and_lose_nothing(
+            parts in proptest::collection::vec((0u8..2, 0u32..12, 0u32..4), 0..10)
+        ) {
+            let sections: Vec<_> =
+                parts.iter().map(|(d, a, n)| section(&d.to_string(), *a, a + n)).collect();
+            let ids = |sections: &[RankedSection]| -> BTreeSet<String> {
+                sections.iter().flat_map(|s| &s.chunks).map(|h| h.chunk.text.clone()).collect()
+            };
+            let united = merge_touching(sections.clone());
+            prop_assert_eq!(ids(&united), ids(&sections));
+            prop_assert_eq!(
+                united.iter().map(|s| s.chunks.len()).sum::<usize>(),
+                ids(&united).len()
+            );
+            for (place, a) in united.iter().enumerate() {
+                prop_assert!(united[place + 1..].iter().all(|b| !super::touch(a, b)));
+                let ordinals: Vec<_> = a.chunks.iter().map(|hit| hit.chunk.id.ordinal).collect();
+                prop_assert!(ordinals.windows(2).all(|w| w[0] + 1 == w[1]));
+            }
+        }
+
         #[test]
         fn sections_never_touch_and_lose_nothing(
             ranked in proptest::collection::hash_set((0u8..3, 0u32..12), 0..24)

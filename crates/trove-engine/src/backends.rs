@@ -4,7 +4,7 @@ use crate::system::{SystemClock, SystemIds};
 use trove_domain::port::{
     AccessFilter, ApiKeyStore, CcPairStore, Clock, DocumentIndex, DocumentSetStore, DocumentStore,
     EmbeddingModel, GroupStore, IdGenerator, JobQueue, LanguageModel, LanguageModelFactory,
-    UserStore,
+    SearchHistory, UserStore,
 };
 
 /// Everything outside that an engine works with. Replace any of them in a test with struct update
@@ -34,6 +34,8 @@ pub struct Backends {
     pub api_keys: Arc<dyn ApiKeyStore>,
     /// What a caller may read.
     pub access: Arc<dyn AccessFilter>,
+    /// What users searched for.
+    pub search_history: Arc<dyn SearchHistory>,
     /// Deferred work.
     pub jobs: Arc<dyn JobQueue>,
     /// The time.
@@ -59,6 +61,7 @@ impl Backends {
             + DocumentStore
             + GroupStore
             + JobQueue
+            + SearchHistory
             + UserStore,
     {
         Self {
@@ -73,6 +76,7 @@ impl Backends {
             groups: Arc::<S>::clone(store),
             api_keys: Arc::<S>::clone(store),
             access: Arc::<S>::clone(store),
+            search_history: Arc::<S>::clone(store),
             jobs: Arc::<S>::clone(store),
             clock: Arc::new(SystemClock),
             ids: Arc::new(SystemIds),

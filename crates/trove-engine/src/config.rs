@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use trove_domain::query::HybridAlpha;
 
 /// What an operator decides about an engine.
@@ -5,6 +7,8 @@ use trove_domain::query::HybridAlpha;
 pub struct EngineConfig {
     /// Weight of the vectors where a request does not say.
     pub hybrid_alpha: HybridAlpha,
+    /// How long a language model may take for all that it does for one search.
+    pub language_model_allowance: Duration,
     /// `false` turns off search and ingestion (`DISABLE_VECTOR_DB`).
     pub vector_db: bool,
     /// Bounds on what is ingested.
@@ -22,6 +26,7 @@ impl Default for EngineConfig {
     fn default() -> Self {
         Self {
             hybrid_alpha: HybridAlpha::BALANCED,
+            language_model_allowance: Duration::from_mins(1),
             vector_db: true,
             limits: IngestionLimits { document_chars_max: 5_000_000 },
         }

@@ -1,29 +1,83 @@
 //! Search: from a caller's words to ranked passages.
+//!
+//! Two searches share their parts. [`Engine::search`](crate::Engine::search) answers passages in
+//! one piece; [`Engine::search_documents`](crate::Engine::search_documents) answers documents as a
+//! stream of events. Both recall chunks for one or several queries, merge the rankings, and merge
+//! neighbouring chunks to sections. Where a language model is at hand it may rewrite the query,
+//! select sections and widen them; when it fails, the search goes on without it.
 
-mod search;
+mod agent;
+mod assistant;
+mod context;
+mod documents;
+mod expansion;
+mod highlight;
+mod history;
+mod passages;
+mod recall;
+mod selection;
 
 use trove_domain::document::Tag;
 use trove_domain::error::{Classify, ErrorKind, StoreError};
+use trove_domain::llm::Speaker;
 use trove_domain::port::DocumentIndexError;
-use trove_domain::query::{QueryText, TimeRange};
+use trove_domain::query::{HybridAlpha, QueryText, TimeRange};
 use trove_domain::section::RankedSection;
 use trove_domain::source::DocumentSource;
 
-/// A search as a caller asks for it.
+pub use documents::SearchEvent;
+pub use highlight::Highlighter;
+
+/// What a caller narrows a search to. All kinds are combined with AND; an empty list restricts
+/// nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FilterRequest {
+    /// Any of these sources.
+    pub sources: Vec<DocumentSource>,
+    /// In any of the sets with these names.
+    pub document_sets: Vec<String>,
+    /// Carrying all of these tags.
+    pub tags: Vec<Tag>,
+    /// Updated in this span. Documents of unknown age are found when it is open at the end and
+    /// begins more than 90 days ago.
+    pub updated_at: TimeRange,
+    /// Created in this span, or at an unknown time.
+    pub created_at: TimeRange,
+}
+
+/// A language model of a configured provider, by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelChoice {
+    /// Name of the provider.
+    pub provider: String,
+    /// Name of the model.
+    pub model: String,
+}
+
+/// An earlier turn of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryTurn {
+    /// Who said it.
+    pub speaker: Speaker,
+    /// What was said.
+    pub text: String,
+}
+
+/// A search for passages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchRequest {
     /// What to search for.
     pub query: QueryText,
-    /// Any of these sources; empty for all.
-    pub sources: Vec<DocumentSource>,
-    /// In any of the sets with these names; empty for all.
-    pub document_sets: Vec<String>,
-    /// Carrying all of these tags.
-    pub tags: Vec<Tag>,
-    /// Updated in this span.
-    pub updated_at: TimeRange,
-    /// Created in this span.
-    pub created_at: TimeRange,
+    /// What to search in.
+    pub filters: FilterRequest,
+    /// Searches as this agent: what it knows and since when, with its model.
+    pub agent: Option<i32>,
+    /// Asks this model; the agent's, or the deployment's, when absent.
+    pub model: Option<ModelChoice>,
+    /// Searches for the query as it is.
+    pub skip_expansion: bool,
+    /// What was said before the query, oldest first.
+    pub history: Vec<HistoryTurn>,
 }
 
 impl SearchRequest {
@@ -32,11 +86,11 @@ impl SearchRequest {
     pub fn new(query: QueryText) -> Self {
         Self {
             query,
-            sources: Vec::new(),
-            document_sets: Vec::new(),
-            tags: Vec::new(),
-            updated_at: TimeRange::default(),
-            created_at: TimeRange::default(),
+            filters: FilterRequest::default(),
+            agent: None,
+            model: None,
+            skip_expansion: false,
+            history: Vec::new(),
         }
     }
 }
@@ -51,6 +105,46 @@ pub struct SearchResult {
     pub section: RankedSection,
 }
 
+/// A search for documents, answered step by step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DocumentSearchRequest {
+    /// What to search for, at most [`DocumentSearchRequest::QUERY_CHARS_MAX`] characters. May be
+    /// empty: it then finds nothing.
+    pub query: String,
+    /// What to search in.
+    pub filters: FilterRequest,
+    /// Most sections to return, and most chunks that one query retrieves.
+    pub hits: usize,
+    /// Weight of the vectors; the deployment's when absent.
+    pub alpha: Option<HybridAlpha>,
+    /// Lets a language model find more queries.
+    pub expand: bool,
+    /// Lets a language model select among so many of the best sections.
+    pub select_from: Option<usize>,
+}
+
+impl DocumentSearchRequest {
+    /// Longest query in characters.
+    pub const QUERY_CHARS_MAX: usize = 10_000;
+    /// Most hits that can be asked for.
+    pub const HITS_MAX: usize = 1_000;
+    /// Hits of a search that does not say how many.
+    pub const HITS_DEFAULT: usize = 30;
+
+    /// A search in everything that the caller may read, without a language model.
+    #[must_use]
+    pub fn new(query: impl Into<String>) -> Self {
+        Self {
+            query: query.into(),
+            filters: FilterRequest::default(),
+            hits: Self::HITS_DEFAULT,
+            alpha: None,
+            expand: false,
+            select_from: None,
+        }
+    }
+}
+
 /// Why a search failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -60,6 +154,18 @@ pub enum SearchError {
     DocumentSets {
         /// The names in question, sorted.
         names: Vec<String>,
+    },
+    /// There is no such agent, or the caller cannot see it.
+    #[error("there is no agent {id}")]
+    Agent {
+        /// What was asked for.
+        id: i32,
+    },
+    /// There is no such provider.
+    #[error("there is no provider of language models with the name {}", shortened(name))]
+    Provider {
+        /// What was asked for.
+        name: String,
     },
     /// The database failed.
     #[error(transparent)]
@@ -74,27 +180,35 @@ const LISTED: (usize, usize) = (100, 200);
 
 /// Names for a sentence, within bounds: they are what somebody sent.
 fn listed(names: &[String]) -> String {
-    let (count, chars) = LISTED;
-    let mut parts: Vec<String> = names
-        .iter()
-        .take(count)
-        .map(|name| match name.char_indices().nth(chars) {
-            Some((end, _)) => format!("{}…", &name[..end]),
-            None => name.clone(),
-        })
-        .collect();
+    let count = LISTED.0;
+    let mut parts: Vec<String> = names.iter().take(count).map(|name| shortened(name)).collect();
     if names.len() > count {
         parts.push(format!("and {} more", names.len() - count));
     }
     parts.join(", ")
 }
 
+fn shortened(name: &str) -> String {
+    match name.char_indices().nth(LISTED.1) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
 impl Classify for SearchError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::DocumentSets { .. } => ErrorKind::Forbidden,
+            Self::Agent { .. } | Self::Provider { .. } => ErrorKind::NotFound,
             Self::Store(error) => error.kind(),
             Self::Index(error) => error.kind(),
+        }
+    }
+
+    fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Agent { .. } => Some("PERSONA_NOT_FOUND"),
+            _ => None,
         }
     }
 }

@@ -65,6 +65,8 @@ pub struct EndpointInfo {
 pub(crate) enum Allowance {
     /// As long as anybody waits for an answer.
     Request,
+    /// As long, and as long as a language model may take for a search.
+    Search,
     /// As long as a large document takes.
     Ingestion,
 }
@@ -136,6 +138,12 @@ impl Endpoint {
         self
     }
 
+    /// May take as long as a search with a language model does.
+    pub(crate) fn searching(mut self) -> Self {
+        self.info.allowance = Allowance::Search;
+        self
+    }
+
     /// The endpoint under each of its paths.
     pub(crate) fn infos(&self) -> impl Iterator<Item = EndpointInfo> {
         let companion = self.companion.map(|path| EndpointInfo {
@@ -170,10 +178,7 @@ where
         // Not reachable: services and settings are only made together.
         return HttpResponse::InternalServerError().finish();
     };
-    let allowance = match info.allowance {
-        Allowance::Request => settings.config.request_timeout,
-        Allowance::Ingestion => settings.config.ingestion_timeout,
-    };
+    let allowance = settings.allowance(info.allowance);
     let work = async {
         let admitted = guard::admit(&request, &settings.engine, info.policy, info.gate);
         within(allowance, admitted).await?;

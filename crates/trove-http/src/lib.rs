@@ -18,6 +18,7 @@ pub mod routes;
 pub mod validation;
 
 mod fallback;
+mod lines;
 mod openapi;
 mod stream;
 
@@ -32,6 +33,7 @@ use actix_web::{App, Error};
 use bytes::Bytes;
 use trove_engine::Engine;
 
+use endpoint::Allowance;
 pub use endpoint::{EndpointInfo, Gate, Policy};
 pub use openapi::openapi;
 pub use readiness::{Component, ComponentState, Readiness, ReadinessProbe};
@@ -85,6 +87,18 @@ pub(crate) struct Settings {
     /// The interface's document as it is served.
     pub(crate) document: Bytes,
     pub(crate) known_paths: fallback::KnownPaths,
+}
+
+impl Settings {
+    /// How long a request may take.
+    pub(crate) fn allowance(&self, allowance: Allowance) -> Duration {
+        let request = self.config.request_timeout;
+        match allowance {
+            Allowance::Request => request,
+            Allowance::Search => request + self.engine.config().language_model_allowance,
+            Allowance::Ingestion => self.config.ingestion_timeout,
+        }
+    }
 }
 
 impl Http {

@@ -10,6 +10,10 @@ mod ready;
 mod remove_ingested;
 mod schema;
 mod search;
+mod search_doc;
+mod search_filters;
+mod search_history;
+mod send_search_message;
 mod version;
 
 use std::collections::BTreeMap;
@@ -37,7 +41,10 @@ fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(get(), "/version", Public, Open, version::version).at_root(),
         Endpoint::new(get(), "/me", Limited, Open, me::me),
 
-        Endpoint::new(post(), "/search", Basic, VectorDb, search::search),
+        Endpoint::new(post(), "/search", Basic, VectorDb, search::search).searching(),
+        Endpoint::new(post(), "/search/send-search-message", Basic, VectorDb, send_search_message::send_search_message)
+            .searching(),
+        Endpoint::new(get(), "/search/search-history", Basic, Open, search_history::search_history),
 
         Endpoint::new(post(), "/ingestion", Curator, VectorDb, ingest::ingest)
             .also_at("/onyx-api/ingestion").slow(),

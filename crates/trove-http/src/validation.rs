@@ -44,8 +44,8 @@ pub use fields::{Field, Fields, Place, Record};
 pub use json::Json;
 pub(crate) use json::{JsonError, VALUES_MAX};
 pub use readers::{
-    boolean, entries, integer, integer_between, integer_id, list, list_of_at_most, one_of, record,
-    text, text_between, timestamp, uuid,
+    boolean, entries, float_between, integer, integer_between, integer_id, list, list_of_at_most,
+    one_of, record, text, text_between, timestamp, uuid,
 };
 
 /// Most failures that one answer lists: a body can hold a million of them.

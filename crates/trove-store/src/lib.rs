@@ -17,6 +17,7 @@ mod open;
 mod pairs;
 mod registry;
 mod schema;
+mod searches;
 mod sets;
 mod sql;
 mod users;

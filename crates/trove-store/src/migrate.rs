@@ -49,8 +49,11 @@ macro_rules! script {
 }
 
 /// All steps, oldest first.
-pub(crate) const MIGRATIONS: &[Migration] =
-    migrations!["20261121000000_create_foundation", "20261121120000_create_registry"];
+pub(crate) const MIGRATIONS: &[Migration] = migrations![
+    "20261121000000_create_foundation",
+    "20261121120000_create_registry",
+    "20261121150000_create_search_history",
+];
 
 const REGISTER: &str =
     "CREATE TABLE IF NOT EXISTS schema_migration (version text NOT NULL PRIMARY KEY);";

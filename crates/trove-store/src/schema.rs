@@ -189,6 +189,18 @@ diesel::table! {
 }
 
 diesel::table! {
+    use diesel::sql_types::{Integer, Text};
+    use crate::sql::{Guid, Instant};
+    search_history (id) {
+        id -> Integer,
+        user_id -> Guid,
+        query -> Text,
+        expansions -> Text,
+        created_at -> Instant,
+    }
+}
+
+diesel::table! {
     schema_migration (version) {
         version -> Text,
     }

@@ -24,6 +24,7 @@ pub mod ids;
 pub mod job_queue;
 pub mod postgres;
 pub mod scripted_model;
+pub mod search_history;
 pub mod stores;
 pub mod text_extractor;
 pub mod user_store;

@@ -14,7 +14,8 @@ use trove_domain::id::{CcPairId, DocumentId, GroupId, UserId};
 use trove_domain::job::{ClaimedJob, NewJob};
 use trove_domain::port::{
     AccessFilter, ApiKeyStore, CcPairStore, DocumentSetStore, DocumentStore, GroupStore,
-    IndexedMark, JobQueue, NewCcPair, NewDocumentSet, NewUser, Registration, UserStore,
+    IndexedMark, JobQueue, NewCcPair, NewDocumentSet, NewUser, Registration, SearchHistory,
+    UserStore,
 };
 use trove_domain::source::DocumentSource;
 use trove_domain::user::{NewApiKey, TokenHash};
@@ -52,6 +53,8 @@ pub struct Stores {
     pub sets: Arc<dyn DocumentSetStore>,
     /// The registry.
     pub documents: Arc<dyn DocumentStore>,
+    /// What users searched for.
+    pub searches: Arc<dyn SearchHistory>,
     /// Deferred work.
     pub jobs: Arc<dyn JobQueue>,
     made: AtomicU64,
@@ -68,7 +71,8 @@ impl Stores {
             + CcPairStore
             + DocumentSetStore
             + DocumentStore
-            + JobQueue,
+            + JobQueue
+            + SearchHistory,
     {
         Self {
             users: store.clone(),
@@ -78,6 +82,7 @@ impl Stores {
             pairs: store.clone(),
             sets: store.clone(),
             documents: store.clone(),
+            searches: store.clone(),
             jobs: store,
             made: AtomicU64::new(0),
         }

@@ -204,6 +204,7 @@ async fn without_vector_db_gated_routes_are_501_and_others_work() {
         "POST /ingestion",
         "POST /onyx-api/ingestion",
         "POST /search",
+        "POST /search/send-search-message",
     ];
     assert_eq!(gated, expected);
 }

@@ -1,7 +1,10 @@
+use std::time::Duration;
+
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use trove_domain::query::HybridAlpha;
 
+use super::load::millis;
 use super::rule::Rule;
 
 /// `[retrieval]`: how searches work.
@@ -11,6 +14,10 @@ pub struct RetrievalSection {
     /// `HYBRID_ALPHA`. Default 0.5, which beats both ends on every judged collection.
     #[serde(serialize_with = "show_alpha", deserialize_with = "read_alpha")]
     pub hybrid_alpha: HybridAlpha,
+    /// How long a language model may take for all that it does for one search, in milliseconds.
+    /// Default 60 s. What is not there by then is left out of the search.
+    #[serde(rename = "language_model_allowance_ms", with = "millis")]
+    pub language_model_allowance: Duration,
     /// Turns off search and ingestion, which then answer 501; also `DISABLE_VECTOR_DB`. Default
     /// false. For deployments that want chat without retrieval.
     pub disable_vector_db: bool,
@@ -18,12 +25,24 @@ pub struct RetrievalSection {
 
 impl Default for RetrievalSection {
     fn default() -> Self {
-        Self { hybrid_alpha: HybridAlpha::BALANCED, disable_vector_db: false }
+        Self {
+            hybrid_alpha: HybridAlpha::BALANCED,
+            language_model_allowance: Duration::from_mins(1),
+            disable_vector_db: false,
+        }
     }
 }
 
 pub(super) const RULES: &[Rule] = &[
     Rule { key: "retrieval.hybrid_alpha", accepted: "a number from 0.0 to 1.0", holds: |_| true },
+    Rule {
+        key: "retrieval.language_model_allowance_ms",
+        accepted: "a whole number of milliseconds from 100 to 3600000",
+        holds: |config| {
+            (Duration::from_millis(100)..=Duration::from_hours(1))
+                .contains(&config.retrieval.language_model_allowance)
+        },
+    },
     Rule { key: "retrieval.disable_vector_db", accepted: "true or false", holds: |_| true },
 ];
 

@@ -1,5 +1,6 @@
 //! What the document says of values that several routes share.
 
+use chrono::{DateTime, Timelike, Utc};
 use trove_domain::access::Role;
 use trove_domain::source::DocumentSource;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -7,7 +8,8 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{OpenApi, PartialSchema, ToSchema};
 
 use super::{
-    connector_docs, docs, health, ingest, ingested, me, ready, remove_ingested, search, version,
+    connector_docs, docs, health, ingest, ingested, me, ready, remove_ingested, search,
+    search_history, send_search_message, version,
 };
 use crate::error::ErrorBody;
 use crate::validation::{
@@ -24,7 +26,8 @@ use crate::validation::{
             caller finds what it may read.",
     ),
     paths(
-        health::health, ready::ready, version::version, me::me, search::search, ingest::ingest,
+        health::health, ready::ready, version::version, me::me, search::search,
+        send_search_message::send_search_message, search_history::search_history, ingest::ingest,
         ingested::list_ingested, remove_ingested::remove_ingested,
         connector_docs::list_connector_docs, docs::document,
     ),
@@ -102,5 +105,32 @@ impl Record for TagBody {
         let tag_key = fields.required("tag_key", text);
         let tag_value = fields.required("tag_value", text);
         Ok(Self { tag_key: tag_key?, tag_value: tag_value? })
+    }
+}
+
+/// Most items of one filter: far beyond what anybody asks for, and answered in milliseconds.
+pub(crate) const FILTER_ITEMS_MAX: usize = 1000;
+
+/// `2024-01-02T03:04:05.678900+00:00`, with the fraction only if there is one.
+pub(crate) fn instant_text(instant: DateTime<Utc>) -> String {
+    let format = if instant.nanosecond() < 1_000 {
+        "%Y-%m-%dT%H:%M:%S+00:00"
+    } else {
+        "%Y-%m-%dT%H:%M:%S%.6f+00:00"
+    };
+    instant.format(format).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::instant_text;
+
+    #[test]
+    fn instants_show_microseconds_only_when_there_are_some() {
+        let text = |micros| instant_text(DateTime::from_timestamp_micros(micros).unwrap());
+        assert_eq!(text(1_704_164_645_000_000), "2024-01-02T03:04:05+00:00");
+        assert_eq!(text(1_704_164_645_678_900), "2024-01-02T03:04:05.678900+00:00");
     }
 }

@@ -1,29 +1,29 @@
 //! `POST /search`
 
-use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use chrono::{DateTime, Timelike, Utc};
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 use trove_domain::document::Tag;
+use trove_domain::llm::Speaker;
 use trove_domain::query::{QueryText, TimeRange};
 use trove_domain::source::DocumentSource;
 use trove_engine::Engine;
-use trove_engine::retrieval::{SearchRequest, SearchResult};
+use trove_engine::retrieval::{self, FilterRequest, ModelChoice, SearchRequest, SearchResult};
 use utoipa::ToSchema;
 
-use super::schema::{SourceValue, TagBody, source};
-use crate::error::{ApiError, Refusal};
+use super::schema::{FILTER_ITEMS_MAX, SourceValue, TagBody, instant_text, source};
+use crate::error::ApiError;
 use crate::extract::{Caller, ValidJson};
 use crate::validation::{
-    Fields, Read, Record, boolean, integer, list, list_of_at_most, one_of, record, text,
-    text_between, timestamp,
+    Fields, Read, Record, boolean, integer_id, list_of_at_most, one_of, record, text, text_between,
+    timestamp,
 };
 
-/// Most items of one filter: far beyond what anybody asks for, and answered in milliseconds.
-const FILTER_ITEMS_MAX: usize = 1000;
+/// Most earlier turns: far more than a model is shown.
+const TURNS_MAX: usize = 1000;
 
 /// What to search for.
 #[derive(Debug, ToSchema)]
@@ -42,19 +42,23 @@ pub(crate) struct SearchBody {
     /// Carrying all of these tags.
     #[schema(max_items = 1000)]
     tags: Option<Vec<TagBody>>,
-    /// Updated at or after this instant; without a zone it is UTC. Excludes undated documents.
+    /// Updated at or after this instant; without a zone it is UTC. Undated documents are found only
+    /// when it lies more than 90 days back.
     time_cutoff: Option<DateTime<Utc>>,
-    /// The agent to search as. Only 0, the default one, exists so far.
-    persona_id: Option<i64>,
-    /// Provider of the model that rewrites the query. There is none so far. Goes with `model`.
+    /// The agent to search as: what it knows and since when narrows the search further, and its
+    /// model rewrites the query. 0 is the default agent, which restricts nothing.
+    #[schema(value_type = Option<i32>)]
+    persona_id: Option<i32>,
+    /// Name of the provider of `model`.
     provider: Option<String>,
-    /// The model that rewrites the query. Goes with `provider`.
+    /// The model that rewrites the query and selects passages, by name; goes with `provider`. The
+    /// agent's, or the deployment's, when absent.
     model: Option<String>,
-    /// Whether to search for the query as it is. So far that is always done.
+    /// Whether to search for the query as it is.
     #[schema(default = false, required = false)]
-    #[expect(dead_code, reason = "nothing is expanded yet, so both values mean the same")]
     skip_query_expansion: bool,
-    /// Earlier turns of a conversation, oldest first. There is nothing that reads them so far.
+    /// Earlier turns of a conversation, oldest first: what the query refers to.
+    #[schema(max_items = 1000)]
     message_history: Option<Vec<HistoryTurn>>,
 }
 
@@ -62,10 +66,8 @@ pub(crate) struct SearchBody {
 #[derive(Debug, ToSchema)]
 pub(crate) struct HistoryTurn {
     /// Its text.
-    #[expect(dead_code, reason = "validated only: a history is refused as a whole")]
     message: String,
     /// Who said it. Only turns of `user` and `assistant` are of use.
-    #[expect(dead_code, reason = "validated only: a history is refused as a whole")]
     message_type: MessageType,
 }
 
@@ -132,7 +134,10 @@ pub(crate) struct SearchResultReply {
 /// Ranked passages for one query.
 ///
 /// Everything that is given narrows the search (AND). Only documents that the caller may read are
-/// found, whatever the role. Nothing is written to the search history.
+/// found, whatever the role. With a language model, the query is rewritten (unless
+/// `skip_query_expansion`), and the passages are selected and shown with what belongs to them;
+/// without one, or when it fails, the best matches are the answer. Nothing is written to the
+/// search history.
 #[utoipa::path(
     post, path = "/search", tag = "search", operation_id = "search", request_body = SearchBody,
     responses(
@@ -141,6 +146,9 @@ pub(crate) struct SearchResultReply {
             or is not visible to the caller.", body = crate::error::ErrorBody,
             example = json!({"error_code": "INSUFFICIENT_PERMISSIONS",
                 "detail": "user does not have access to document sets: Finance"})),
+        (status = 404, description = "The agent or the model does not exist, or is not visible to \
+            the caller.", body = crate::error::ErrorBody,
+            example = json!({"error_code": "PERSONA_NOT_FOUND", "detail": "there is no agent 7"})),
     )
 )]
 pub(crate) async fn search(
@@ -148,7 +156,7 @@ pub(crate) async fn search(
     engine: Data<Engine>,
     ValidJson(body): ValidJson<SearchBody>,
 ) -> Result<HttpResponse, ApiError> {
-    let results = engine.search(&caller.0, body.into_request()?).await?;
+    let results = engine.search(&caller.0, body.into()).await?;
     Ok(HttpResponse::Ok()
         .json(SearchReply { results: results.into_iter().map(Into::into).collect() }))
 }
@@ -161,11 +169,12 @@ impl Record for SearchBody {
             fields.nullable("document_sets", list_of_at_most(FILTER_ITEMS_MAX, text));
         let tags = fields.nullable("tags", list_of_at_most(FILTER_ITEMS_MAX, record::<TagBody>));
         let time_cutoff = fields.nullable("time_cutoff", timestamp);
-        let persona_id = fields.nullable("persona_id", integer);
+        let persona_id = fields.nullable("persona_id", integer_id);
         let provider = fields.nullable("provider", text);
         let model = fields.nullable("model", text);
         let skip_query_expansion = fields.or("skip_query_expansion", false, boolean);
-        let message_history = fields.nullable("message_history", list(record::<HistoryTurn>));
+        let message_history =
+            fields.nullable("message_history", list_of_at_most(TURNS_MAX, record::<HistoryTurn>));
         // The domain has the last word on what a query is.
         let query = query
             .and_then(|text| QueryText::new(text).map_err(|e| fields.reject_field("query", e)));
@@ -200,34 +209,41 @@ impl Record for HistoryTurn {
     }
 }
 
-impl SearchBody {
-    /// The search; refused when a field asks for what this version cannot do, because an answer
-    /// that ignores it would be a wrong one.
-    fn into_request(self) -> Result<SearchRequest, Refusal> {
-        let refuse = |detail| Err(Refusal::NotImplemented { detail });
-        if self.persona_id.is_some_and(|id| id != 0) {
-            return refuse("persona_id: this version has no agent but the default one (0)");
+impl From<SearchBody> for SearchRequest {
+    fn from(body: SearchBody) -> Self {
+        let tags = body.tags.unwrap_or_default().into_iter();
+        let history = body.message_history.unwrap_or_default().into_iter();
+        Self {
+            query: body.query,
+            filters: FilterRequest {
+                sources: body.sources.unwrap_or_default(),
+                document_sets: body.document_sets.unwrap_or_default(),
+                tags: tags.map(|tag| Tag { key: tag.tag_key, value: tag.tag_value }).collect(),
+                updated_at: TimeRange { start: body.time_cutoff, end: None },
+                created_at: TimeRange::default(),
+            },
+            agent: body.persona_id,
+            model: body
+                .provider
+                .zip(body.model)
+                .map(|(provider, model)| ModelChoice { provider, model }),
+            skip_expansion: body.skip_query_expansion,
+            history: history.filter_map(HistoryTurn::into_turn).collect(),
         }
-        if self.provider.is_some() {
-            return refuse("provider, model: this version has no language models");
-        }
-        if self.message_history.is_some_and(|history| !history.is_empty()) {
-            return refuse("message_history: this version does not use earlier turns");
-        }
-        let tags = self.tags.unwrap_or_default().into_iter();
-        Ok(SearchRequest {
-            query: self.query,
-            sources: self.sources.unwrap_or_default(),
-            document_sets: self.document_sets.unwrap_or_default(),
-            // Each once: what is asked for twice costs twice.
-            tags: tags
-                .map(|tag| Tag { key: tag.tag_key, value: tag.tag_value })
-                .collect::<BTreeSet<_>>()
-                .into_iter()
-                .collect(),
-            updated_at: TimeRange { start: self.time_cutoff, end: None },
-            created_at: TimeRange::default(),
-        })
+    }
+}
+
+impl HistoryTurn {
+    /// The turn, when somebody says it to somebody.
+    fn into_turn(self) -> Option<retrieval::HistoryTurn> {
+        let speaker = match self.message_type {
+            MessageType::User => Speaker::User,
+            MessageType::Assistant => Speaker::Assistant,
+            MessageType::System | MessageType::ToolCallResponse | MessageType::UserReminder => {
+                return None;
+            }
+        };
+        Some(retrieval::HistoryTurn { speaker, text: self.message })
     }
 }
 
@@ -243,29 +259,5 @@ impl From<SearchResult> for SearchResultReply {
             source_type: best.attributes.source.as_str(),
             updated_at: best.attributes.updated_at.map(instant_text),
         }
-    }
-}
-
-/// `2024-01-02T03:04:05.678900+00:00`, with the fraction only if there is one.
-fn instant_text(instant: DateTime<Utc>) -> String {
-    let format = if instant.nanosecond() < 1_000 {
-        "%Y-%m-%dT%H:%M:%S+00:00"
-    } else {
-        "%Y-%m-%dT%H:%M:%S%.6f+00:00"
-    };
-    instant.format(format).to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use chrono::DateTime;
-
-    use super::instant_text;
-
-    #[test]
-    fn instants_show_microseconds_only_when_there_are_some() {
-        let text = |micros| instant_text(DateTime::from_timestamp_micros(micros).unwrap());
-        assert_eq!(text(1_704_164_645_000_000), "2024-01-02T03:04:05+00:00");
-        assert_eq!(text(1_704_164_645_678_900), "2024-01-02T03:04:05.678900+00:00");
     }
 }

@@ -97,6 +97,43 @@ pub fn integer_between(min: i64, max: i64) -> impl Fn(Field<'_>) -> Read<i64> {
     }
 }
 
+/// A number within bounds; a string of one is one.
+///
+/// # Errors
+///
+/// `float_type`, `float_parsing`, `greater_than_equal`, `less_than_equal`.
+pub fn float_between(min: f64, max: f64) -> impl Fn(Field<'_>) -> Read<f64> {
+    move |field| {
+        let (json, place) = field.split();
+        #[expect(clippy::as_conversions, reason = "the bounds are far smaller than 2^53")]
+        #[expect(clippy::cast_precision_loss, reason = "the bounds are far smaller than 2^53")]
+        let value = match json {
+            Json::Float(value) => value,
+            Json::Integer(value) => value as f64,
+            Json::Bool(value) => f64::from(u8::from(value)),
+            Json::Huge(digits) if digits.starts_with('-') => f64::NEG_INFINITY,
+            Json::Huge(_) => f64::INFINITY,
+            Json::Text(text) => text.trim().parse().map_err(|_| {
+                let msg = "Input should be a valid number, unable to parse string as a number";
+                place.reject("float_parsing", msg)
+            })?,
+            Json::Null | Json::List(_) | Json::Object(_) => {
+                return Err(place.reject("float_type", "Input should be a valid number"));
+            }
+        };
+        // Not a number is not within any bounds.
+        if value.is_nan() || value < min {
+            let msg = format!("Input should be greater than or equal to {min}");
+            return Err(place.reject("greater_than_equal", msg));
+        }
+        if value > max {
+            let msg = format!("Input should be less than or equal to {max}");
+            return Err(place.reject("less_than_equal", msg));
+        }
+        Ok(value)
+    }
+}
+
 /// The number of a stored object, within the range that any of them has.
 ///
 /// # Errors

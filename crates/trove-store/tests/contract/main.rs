@@ -32,6 +32,9 @@ macro_rules! suites {
         mod document_store {
             trove_testkit::document_store_contract!($start());
         }
+        mod search_history {
+            trove_testkit::search_history_contract!($start());
+        }
         mod job_queue {
             trove_testkit::job_queue_contract!($start());
         }

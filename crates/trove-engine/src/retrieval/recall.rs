@@ -1,0 +1,168 @@
+//! Chunks for one or several queries, within what the caller may read.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use futures::future::join_all;
+use trove_domain::access::{AccessScope, Caller};
+use trove_domain::hit::ScoredChunk;
+use trove_domain::id::DocumentSetId;
+use trove_domain::query::{HybridAlpha, IndexQuery, SearchFilters, TimeRange};
+use trove_domain::rank_fusion::reciprocal_rank_fusion;
+
+use super::agent::AgentScope;
+use super::{FilterRequest, SearchError};
+use crate::{Engine, log};
+
+/// How far back a search has to look to find documents of unknown age, too.
+const UNDATED_AFTER: TimeDelta = TimeDelta::days(90);
+
+/// What a search may see: the caller's scope, and the filters with names resolved.
+#[derive(Clone, Debug)]
+pub(super) struct Visible {
+    pub scope: AccessScope,
+    pub filters: SearchFilters,
+}
+
+/// One of the queries of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct WeightedQuery {
+    pub text: String,
+    pub alpha: HybridAlpha,
+    pub weight: f64,
+}
+
+impl Engine {
+    /// What a search of `caller` sees, with the filters of the request and those of the agent.
+    pub(super) async fn visible(
+        &self,
+        caller: &Caller,
+        request: FilterRequest,
+        agent: AgentScope,
+    ) -> Result<Visible, SearchError> {
+        let FilterRequest { sources, document_sets, tags, updated_at, created_at } = request;
+        let document_sets = self.visible_sets(caller, &document_sets).await?;
+        let scope = self.backends().access.scope_for(caller).await?;
+        let updated_at = TimeRange { start: updated_at.start.max(agent.since), ..updated_at };
+        let filters = SearchFilters {
+            sources,
+            document_sets,
+            // Each once: what is asked for twice costs twice.
+            tags: tags.into_iter().collect::<BTreeSet<_>>().into_iter().collect(),
+            undated_pass: undated_pass(&updated_at, self.backends().clock.now()),
+            updated_at,
+            created_at,
+            knowledge: agent.knowledge,
+        };
+        Ok(Visible { scope, filters })
+    }
+
+    /// The best chunks for all `queries` together, at most `hits` for each, best first.
+    ///
+    /// One query keeps the order and the scores of the index. A query that fails counts as one
+    /// that finds nothing, unless all of them fail.
+    pub(super) async fn recall(
+        &self,
+        visible: &Visible,
+        queries: Vec<WeightedQuery>,
+        hits: usize,
+    ) -> Result<Vec<ScoredChunk>, SearchError> {
+        let vectors = self.query_vectors(&queries).await;
+        let searches = queries.into_iter().zip(vectors).map(|(query, vector)| async move {
+            let WeightedQuery { text, alpha, weight } = query;
+            let Visible { scope, filters } = visible.clone();
+            let query = IndexQuery { text, vector, alpha, scope, filters, limit: hits };
+            (self.backends().index.search(&query).await, weight)
+        });
+        let mut rankings = Vec::new();
+        let mut failure = None;
+        for (found, weight) in join_all(searches).await {
+            match found {
+                Ok(hits) => rankings.push((hits, weight)),
+                Err(error) => {
+                    log::warn(&error, "a query failed");
+                    failure = Some(error);
+                }
+            }
+        }
+        match failure {
+            Some(error) if rankings.is_empty() => return Err(error.into()),
+            _ => {}
+        }
+        rankings.retain(|(hits, _)| !hits.is_empty());
+        Ok(reciprocal_rank_fusion(rankings, |hit| hit.chunk.id.clone()))
+    }
+
+    /// The embeddings of queries; `None` where words alone are to decide.
+    async fn query_vectors(&self, queries: &[WeightedQuery]) -> Vec<Option<Vec<f32>>> {
+        let mut vectors = vec![None; queries.len()];
+        let Some(model) = self.backends().embedding_model.as_ref() else { return vectors };
+        let (places, texts): (Vec<usize>, Vec<String>) = queries
+            .iter()
+            .enumerate()
+            .filter(|(_, query)| !query.alpha.is_lexical() && !query.text.trim().is_empty())
+            .map(|(place, query)| (place, query.text.clone()))
+            .unzip();
+        if texts.is_empty() {
+            return vectors;
+        }
+        match model.embed_queries(&texts).await {
+            Ok(embedded) => {
+                for (place, vector) in places.into_iter().zip(embedded) {
+                    vectors[place] = Some(vector);
+                }
+            }
+            Err(error) => {
+                log::warn(&error, "the query could not be embedded; searching by words alone");
+            }
+        }
+        vectors
+    }
+
+    /// The sets with these names, all of which the caller must be able to see.
+    async fn visible_sets(
+        &self,
+        caller: &Caller,
+        names: &[String],
+    ) -> Result<Vec<DocumentSetId>, SearchError> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sets = self.backends().document_sets.find_visible(names, caller.user).await?;
+        let found: BTreeSet<&str> = sets.iter().map(|set| set.name.as_str()).collect();
+        let missing: BTreeSet<&String> =
+            names.iter().filter(|name| !found.contains(name.as_str())).collect();
+        if !missing.is_empty() {
+            let names = missing.into_iter().cloned().collect();
+            return Err(SearchError::DocumentSets { names });
+        }
+        Ok(sets.iter().map(|set| set.id).collect())
+    }
+}
+
+/// Whether documents of unknown age are found: only by who looks back far enough to mean nearly
+/// everything.
+fn undated_pass(updated_at: &TimeRange, now: DateTime<Utc>) -> bool {
+    updated_at.end.is_none() && updated_at.start.is_some_and(|start| start < now - UNDATED_AFTER)
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, TimeDelta};
+    use trove_domain::query::TimeRange;
+
+    use super::undated_pass;
+
+    #[test]
+    fn documents_of_unknown_age_are_old() {
+        let now = DateTime::from_timestamp(1_767_225_600, 0).unwrap();
+        let days = |days| Some(now - TimeDelta::days(days));
+        let range = |start, end| TimeRange { start, end };
+        assert!(undated_pass(&range(days(200), None), now));
+        assert!(undated_pass(&range(days(91), None), now));
+        assert!(!undated_pass(&range(days(90), None), now));
+        assert!(!undated_pass(&range(days(30), None), now));
+        assert!(!undated_pass(&range(days(200), days(0)), now));
+        assert!(!undated_pass(&range(None, days(0)), now));
+    }
+}
