@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use trove_domain::access::Role;
 use trove_domain::cc_pair::AccessType;
 use trove_domain::id::{CcPairId, GroupId, UserId};
-use trove_domain::port::{Clock, LanguageModel, NewCcPair, NewDocumentSet, NewUser};
+use trove_domain::port::{Clock, LanguageModel, NewCcPair, NewDocumentSet, NewUser, SetChange};
 use trove_domain::source::DocumentSource;
 use trove_engine::{Backends, Engine, EngineConfig};
 use trove_http::{Http, HttpConfig, Readiness};
@@ -161,12 +161,15 @@ impl Server {
     pub(crate) async fn document_set(&self, name: &str, public: bool, pairs: &[CcPairId]) {
         let set = NewDocumentSet {
             name: name.to_owned(),
+            description: String::new(),
             public,
             groups: BTreeSet::new(),
             users: BTreeSet::new(),
             cc_pairs: pairs.iter().copied().collect(),
         };
-        assert!(self.engine.insert_document_set(set).await.unwrap().is_some());
+        let (sets, now) = (&self.engine.backends().document_sets, self.stack.clock.now());
+        let made = sets.insert(set, None, now, self.engine.sync_job()).await.unwrap();
+        assert!(matches!(made, SetChange::Done(_)), "{made:?}");
         self.engine.sync_documents().await.unwrap();
     }
 
@@ -274,6 +277,15 @@ impl Client<'_> {
     pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
         let client = self.with("content-type", "application/json");
         client.send(Method::POST, path, Some(body.to_string().into_bytes())).await
+    }
+
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> Answer {
+        let client = self.with("content-type", "application/json");
+        client.send(Method::PATCH, path, Some(body.to_string().into_bytes())).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
+        self.send(Method::DELETE, path, None).await
     }
 
     /// A `POST /search` with exactly this body.

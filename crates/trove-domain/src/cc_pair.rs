@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
+use crate::access::{Caller, Role};
 use crate::id::{CcPairId, ConnectorId, CredentialId, GroupId, UserId};
 use crate::source::DocumentSource;
 
@@ -113,6 +114,17 @@ pub enum PairReader {
     /// Anybody else, who sees the pairs that are not private, those it made, and those that are
     /// shared with a group it is a member of.
     User(UserId),
+}
+
+impl PairReader {
+    /// As what `caller` sees pairs.
+    #[must_use]
+    pub fn of(caller: &Caller) -> Self {
+        match caller.role {
+            Role::Admin => Self::Administrator,
+            _ => Self::User(caller.user),
+        }
+    }
 }
 
 impl CcPair {

@@ -43,6 +43,12 @@ integer_id! {
     DocumentSetId;
     /// An API key (not its secret).
     ApiKeyId;
+    /// An agent: a way to search and talk, with prompts and knowledge of its own.
+    AgentId;
+    /// A label that agents carry.
+    LabelId;
+    /// Something an agent can use, search for one.
+    ToolId;
 }
 
 uuid_id! {

@@ -4,6 +4,7 @@
 //! * **chunk**: the indexed unit, a piece of a document with its own vector ([`chunk`]).
 //! * **section**: adjacent chunks of one document, merged for display ([`section`]).
 //! * **cc pair**: a connector together with a credential; access hangs on it ([`cc_pair`]).
+//! * **agent**: prompts and a part of the knowledge, to search and talk with ([`agent`]).
 //! * **scope**: what a caller may read, required by every index query ([`access`]).
 //!
 //! The traits in [`port`] are the seams; `ls src/port` lists them.
@@ -13,6 +14,7 @@
 #![deny(missing_docs)]
 
 pub mod access;
+pub mod agent;
 pub mod cc_pair;
 pub mod chunk;
 pub mod document;
@@ -31,4 +33,5 @@ pub mod rank_fusion;
 pub mod search_history;
 pub mod section;
 pub mod source;
+pub mod tool;
 pub mod user;

@@ -11,3 +11,12 @@ pub struct Page<T, K> {
     /// Pass it back to read on.
     pub next: Option<K>,
 }
+
+/// A page of a list with numbered pages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NumberedPage<T> {
+    /// The items of the page.
+    pub items: Vec<T>,
+    /// How many items the list has.
+    pub total: u64,
+}

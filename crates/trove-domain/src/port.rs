@@ -6,6 +6,7 @@
 //! a store method is one business step, atomic as such.
 
 mod access_filter;
+mod agent_store;
 mod api_key_store;
 mod cc_pair_store;
 mod clock;
@@ -23,6 +24,10 @@ mod text_extractor;
 mod user_store;
 
 pub use access_filter::AccessFilter;
+pub use agent_store::{
+    AgentChange, AgentFilter, AgentFlags, AgentPlace, AgentReference, AgentSharing, AgentStore,
+    AgentWrite, SeenAgent,
+};
 pub use api_key_store::ApiKeyStore;
 pub use cc_pair_store::{AccessChange, CcPairStore, NewCcPair};
 pub use clock::Clock;
@@ -30,7 +35,9 @@ pub use document_index::{
     AttributeUpdate, ChunkRange, DocumentIndex, DocumentIndexError, IndexCapabilities,
     IndexStatistics, WriteOutcome,
 };
-pub use document_set_store::{DocumentSetStore, NewDocumentSet};
+pub use document_set_store::{
+    DocumentSetStore, NewDocumentSet, SeenDocumentSet, SetChange, SetRevision,
+};
 pub use document_store::{
     DirtyDocument, DocumentRecord, DocumentStore, DocumentSummary, IndexedMark, PendingState,
     RegisteredAttributes, Registration, Unlinked,
@@ -46,3 +53,14 @@ pub use language_model::{
 pub use search_history::{SEARCHES_KEPT, SearchHistory};
 pub use text_extractor::{ExtractError, ExtractedText, TextExtractor};
 pub use user_store::{NewUser, UserStore};
+
+/// Which objects of others a caller gets at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Those that the caller may see.
+    Visible,
+    /// Those that the caller may change: every one for an administrator, else its own, and for
+    /// curators those that are shared with groups the caller controls and with no other. A curator
+    /// controls the groups it curates, a global curator those it is a member of.
+    Editable,
+}

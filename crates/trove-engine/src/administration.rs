@@ -1,18 +1,22 @@
-//! What administrators do: the first administrator, API keys, access of pairs, document sets.
+//! What administrators do: the first administrator, API keys, access of pairs, document sets; and
+//! agents, which everybody makes.
 
+mod agents;
+mod document_sets;
 mod key_name;
 
 use secrecy::SecretString;
 use trove_domain::access::Role;
-use trove_domain::document_set::DocumentSet;
 use trove_domain::error::{Classify, ErrorKind, StoreError};
 use trove_domain::id::{ApiKeyId, CcPairId, UserId};
-use trove_domain::port::{AccessChange, NewDocumentSet, NewUser};
+use trove_domain::port::{AccessChange, NewUser};
 use trove_domain::user::{ApiKey, NewApiKey, User};
 
 use crate::Engine;
 use crate::authentication::new_token;
 
+pub use agents::{AgentError, AgentRequest, AgentView};
+pub use document_sets::{DocumentSetError, DocumentSetUpdate, DocumentSetView};
 pub use key_name::{InvalidKeyName, KEY_NAME_CHARS_MAX, check_key_name, is_printable};
 
 /// Address of the administrator that is made on the first start.
@@ -191,22 +195,5 @@ impl Engine {
         let changed = backends.cc_pairs.set_access(pair, change, now, self.sync_job()).await?;
         self.shared.jobs_enqueued.notify_one();
         Ok(changed)
-    }
-
-    /// Makes a document set; `None` when its name is taken or one of its parts does not exist.
-    /// The index follows in the background.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`]; nothing is made then.
-    pub async fn insert_document_set(
-        &self,
-        set: NewDocumentSet,
-    ) -> Result<Option<DocumentSet>, StoreError> {
-        let backends = self.backends();
-        let now = backends.clock.now();
-        let made = backends.document_sets.insert(set, now, self.sync_job()).await?;
-        self.shared.jobs_enqueued.notify_one();
-        Ok(made)
     }
 }

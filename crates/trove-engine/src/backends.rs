@@ -2,9 +2,7 @@ use std::sync::Arc;
 
 use crate::system::{SystemClock, SystemIds};
 use trove_domain::port::{
-    AccessFilter, ApiKeyStore, CcPairStore, Clock, DocumentIndex, DocumentSetStore, DocumentStore,
-    EmbeddingModel, GroupStore, IdGenerator, JobQueue, LanguageModel, LanguageModelFactory,
-    SearchHistory, UserStore,
+    AccessFilter, AgentStore, ApiKeyStore, CcPairStore, Clock, DocumentIndex, DocumentSetStore, DocumentStore, EmbeddingModel, GroupStore, IdGenerator, JobQueue, LanguageModel, LanguageModelFactory, SearchHistory, UserStore,
 };
 
 /// Everything outside that an engine works with. Replace any of them in a test with struct update
@@ -26,6 +24,8 @@ pub struct Backends {
     pub cc_pairs: Arc<dyn CcPairStore>,
     /// Named sets of pairs.
     pub document_sets: Arc<dyn DocumentSetStore>,
+    /// Agents.
+    pub agents: Arc<dyn AgentStore>,
     /// Users.
     pub users: Arc<dyn UserStore>,
     /// Groups of users.
@@ -55,6 +55,7 @@ impl Backends {
     ) -> Self
     where
         S: AccessFilter
+            + AgentStore
             + ApiKeyStore
             + CcPairStore
             + DocumentSetStore
@@ -72,6 +73,7 @@ impl Backends {
             documents: Arc::<S>::clone(store),
             cc_pairs: Arc::<S>::clone(store),
             document_sets: Arc::<S>::clone(store),
+            agents: Arc::<S>::clone(store),
             users: Arc::<S>::clone(store),
             groups: Arc::<S>::clone(store),
             api_keys: Arc::<S>::clone(store),

@@ -5,6 +5,7 @@
 //! database gets them.
 
 mod access;
+mod agents;
 mod backend;
 mod documents;
 mod error;
@@ -16,6 +17,7 @@ mod migrate;
 mod open;
 mod pairs;
 mod registry;
+mod rights;
 mod schema;
 mod searches;
 mod sets;

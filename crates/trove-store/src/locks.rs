@@ -9,7 +9,7 @@ use diesel::sql_types::{Array, Integer};
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 
 use crate::backend::Sqlite;
-use crate::schema::{cc_pair, document, user_group};
+use crate::schema::{agent, cc_pair, document, document_set, user_group};
 
 pub(crate) trait Locks {
     /// Keeps everybody else from adding or changing users.
@@ -21,6 +21,16 @@ pub(crate) trait Locks {
     /// Keeps access and sets of a pair as they are, beside others who do; `false` when there is no
     /// pair.
     async fn keep_pair(&mut self, pair: i32) -> QueryResult<bool>;
+
+    /// Keeps a document set to change it; comes before its pairs.
+    async fn lock_document_set(&mut self, set: i32) -> QueryResult<()>;
+
+    /// Keeps an agent to change it.
+    async fn lock_agent(&mut self, agent: i32) -> QueryResult<()>;
+
+    /// Keeps everybody else from changing the names of agents, until the transaction ends. Comes
+    /// first.
+    async fn lock_agent_names(&mut self) -> QueryResult<()>;
 
     /// Keeps pairs to change their access or sets; answers how many of them there are.
     async fn lock_pairs(&mut self, pairs: &[i32]) -> QueryResult<usize>;
@@ -57,6 +67,32 @@ impl Locks for AsyncPgConnection {
             .await
             .optional()?;
         Ok(id.is_some())
+    }
+
+    async fn lock_document_set(&mut self, set: i32) -> QueryResult<()> {
+        let _: Option<i32> = document_set::table
+            .find(set)
+            .select(document_set::id)
+            .for_no_key_update()
+            .first(self)
+            .await
+            .optional()?;
+        Ok(())
+    }
+
+    async fn lock_agent(&mut self, agent: i32) -> QueryResult<()> {
+        let _: Option<i32> = agent::table
+            .find(agent)
+            .select(agent::id)
+            .for_no_key_update()
+            .first(self)
+            .await
+            .optional()?;
+        Ok(())
+    }
+
+    async fn lock_agent_names(&mut self) -> QueryResult<()> {
+        self.batch_execute("SELECT pg_advisory_xact_lock(7021586402)").await
     }
 
     async fn lock_pairs(&mut self, pairs: &[i32]) -> QueryResult<usize> {
@@ -110,6 +146,18 @@ impl Locks for Sqlite {
     async fn keep_pair(&mut self, pair: i32) -> QueryResult<bool> {
         let pairs: i64 = cc_pair::table.find(pair).count().get_result(self).await?;
         Ok(pairs == 1)
+    }
+
+    async fn lock_document_set(&mut self, _set: i32) -> QueryResult<()> {
+        Ok(())
+    }
+
+    async fn lock_agent(&mut self, _agent: i32) -> QueryResult<()> {
+        Ok(())
+    }
+
+    async fn lock_agent_names(&mut self) -> QueryResult<()> {
+        Ok(())
     }
 
     async fn lock_pairs(&mut self, pairs: &[i32]) -> QueryResult<usize> {

@@ -2,10 +2,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
 use diesel_async::{AsyncConnection, RunQueryDsl};
-use trove_domain::cc_pair::{CcPair, CcPairStatus};
+use trove_domain::cc_pair::{CcPair, CcPairStatus, PairReader};
 use trove_domain::error::StoreError;
 use trove_domain::id::{CcPairId, ConnectorId, CredentialId, GroupId, UserId};
 use trove_domain::job::NewJob;
@@ -79,8 +80,8 @@ macro_rules! load_pairs {
     }};
 }
 
-/// The ids of the pairs that a user sees who is no administrator.
-macro_rules! readable_pairs {
+/// Whether a user sees a pair who is no administrator.
+macro_rules! readable {
     ($user:expr) => {{
         use crate::schema::{cc_pair, cc_pair_group, user_group_member};
         use trove_domain::cc_pair::AccessType;
@@ -93,8 +94,18 @@ macro_rules! readable_pairs {
             .filter(user_group_member::user_id.eq(crate::sql::Id($user.0)));
         let open = cc_pair::access_type.ne(AccessType::Private.as_str());
         let made = cc_pair::creator_id.eq(crate::sql::Id($user.0));
-        cc_pair::table.filter(open.or(made).or(exists(shared))).select(cc_pair::id)
+        open.or(made).or(exists(shared))
     }};
+}
+pub(crate) use readable;
+
+/// The ids of the pairs that a user sees who is no administrator.
+macro_rules! readable_pairs {
+    ($user:expr) => {
+        crate::schema::cc_pair::table
+            .filter(crate::pairs::readable!($user))
+            .select(crate::schema::cc_pair::id)
+    };
 }
 pub(crate) use readable_pairs;
 
@@ -168,6 +179,30 @@ impl CcPairStore for Store {
             let query = cc_pair::table.inner_join(connector::table).filter(cc_pair::id.eq(id.0));
             Ok(load_pairs!(conn, query).into_iter().next())
         })
+    }
+
+    #[tracing::instrument(name = "db.cc_pair.find_visible", skip_all)]
+    async fn find_visible(
+        &self,
+        ids: &BTreeSet<CcPairId>,
+        reader: PairReader,
+    ) -> Result<Vec<CcPair>, StoreError> {
+        let ids: Vec<i32> = ids.iter().map(|id| id.0).collect();
+        let mut pairs = Vec::new();
+        for ids in ids.chunks(KEYS_MAX) {
+            let found: Vec<CcPair> = read!(self, "cc_pair.find_visible", |conn| {
+                let query = cc_pair::table
+                    .inner_join(connector::table)
+                    .filter(cc_pair::id.eq_any(ids))
+                    .order(cc_pair::id);
+                Ok(match reader {
+                    PairReader::Administrator => load_pairs!(conn, query),
+                    PairReader::User(user) => load_pairs!(conn, query.filter(readable!(user))),
+                })
+            })?;
+            pairs.extend(found);
+        }
+        Ok(pairs)
     }
 
     #[tracing::instrument(name = "db.cc_pair.list", skip_all)]

@@ -128,13 +128,17 @@ diesel::table! {
 }
 
 diesel::table! {
-    use diesel::sql_types::{Bool, Integer, Text};
-    use crate::sql::Instant;
+    use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text};
+    use crate::sql::{Guid, Instant};
     document_set (id) {
         id -> Integer,
         name -> Text,
         public -> Bool,
         created_at -> Instant,
+        description -> Text,
+        owner_id -> Nullable<Guid>,
+        state -> Text,
+        revision -> BigInt,
     }
 }
 
@@ -201,11 +205,94 @@ diesel::table! {
 }
 
 diesel::table! {
+    use diesel::sql_types::{Bool, Integer, Nullable, Text};
+    use crate::sql::{Guid, Instant};
+    agent (id) {
+        id -> Integer,
+        name -> Text,
+        description -> Text,
+        system_prompt -> Text,
+        task_prompt -> Text,
+        replace_base_system_prompt -> Bool,
+        datetime_aware -> Bool,
+        search_start_date -> Nullable<Instant>,
+        model_provider -> Nullable<Text>,
+        model_name -> Nullable<Text>,
+        model_configuration_id -> Nullable<Integer>,
+        icon_name -> Nullable<Text>,
+        starter_messages -> Nullable<Text>,
+        owner_id -> Nullable<Guid>,
+        public -> Bool,
+        listed -> Bool,
+        featured -> Bool,
+        builtin -> Bool,
+        deleted -> Bool,
+        display_priority -> Nullable<Integer>,
+        created_at -> Instant,
+        updated_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::Integer;
+    use crate::sql::Guid;
+    agent_user (agent_id, user_id) {
+        agent_id -> Integer,
+        user_id -> Guid,
+    }
+}
+
+diesel::table! {
+    agent_group (agent_id, group_id) {
+        agent_id -> Integer,
+        group_id -> Integer,
+    }
+}
+
+diesel::table! {
+    agent_document_set (agent_id, document_set_id) {
+        agent_id -> Integer,
+        document_set_id -> Integer,
+    }
+}
+
+diesel::table! {
+    agent_document (agent_id, document_id) {
+        agent_id -> Integer,
+        document_id -> Text,
+    }
+}
+
+diesel::table! {
+    agent_tool (agent_id, tool_id) {
+        agent_id -> Integer,
+        tool_id -> Integer,
+    }
+}
+
+diesel::table! {
+    agent_label (id) {
+        id -> Integer,
+        name -> Text,
+    }
+}
+
+diesel::table! {
+    agent_label_link (agent_id, label_id) {
+        agent_id -> Integer,
+        label_id -> Integer,
+    }
+}
+
+diesel::table! {
     schema_migration (version) {
         version -> Text,
     }
 }
 
+diesel::joinable!(agent -> user_account (owner_id));
+diesel::joinable!(agent_label_link -> agent_label (label_id));
+diesel::joinable!(agent_user -> user_account (user_id));
 diesel::joinable!(api_key -> user_account (user_id));
 diesel::joinable!(cc_pair -> connector (connector_id));
 diesel::joinable!(cc_pair -> credential (credential_id));
@@ -227,4 +314,12 @@ diesel::allow_tables_to_appear_in_same_query!(
     document_set_group,
     document_set_user,
     job,
+    agent,
+    agent_user,
+    agent_group,
+    agent_document_set,
+    agent_document,
+    agent_tool,
+    agent_label,
+    agent_label_link,
 );

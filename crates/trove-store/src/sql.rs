@@ -31,7 +31,7 @@ pub struct Guid;
 pub struct Time(pub DateTime<Utc>);
 
 /// Value of a [`Guid`] column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, AsExpression, FromSqlRow)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AsExpression, FromSqlRow)]
 #[diesel(sql_type = Guid)]
 pub struct Id(pub Uuid);
 

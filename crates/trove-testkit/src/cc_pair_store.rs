@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use futures::future::{join, join_all};
 use trove_domain::access::{AclTag, DocumentAccess};
-use trove_domain::cc_pair::{AccessType, CcPair, CcPairStatus};
+use trove_domain::cc_pair::{AccessType, CcPair, CcPairStatus, PairReader};
 use trove_domain::id::{CcPairId, ConnectorId, CredentialId, GroupId};
 use trove_domain::port::{AccessChange, PendingState};
 use trove_domain::source::DocumentSource;
@@ -29,6 +29,7 @@ macro_rules! cc_pair_store_contract {
                 a_name_is_any_text,
                 of_concurrent_calls_one_makes_the_pair_and_all_answer_it,
                 an_unknown_pair_is_none,
+                pairs_are_found_for_those_who_see_them,
                 the_list_has_all_but_the_default_pair,
                 the_list_is_read_in_pages,
                 access_of_a_pair_is_replaced,
@@ -362,4 +363,25 @@ pub async fn neither_the_default_pair_nor_an_unknown_one_is_removed(stores: &Sto
     assert!(stores.pairs.get(CcPair::DEFAULT).await.unwrap().is_some());
     assert!(stores.dirty().await.is_empty());
     assert_eq!(stores.jobs.depth("sync").await.unwrap(), 0);
+}
+
+/// An administrator sees every one, others what is open, theirs, or their groups'.
+pub async fn pairs_are_found_for_those_who_see_them(stores: &Stores) {
+    let (ann, bob) = (stores.user("ann@example.com").await, stores.user("bob@example.com").await);
+    let group = stores.group("g", &[bob]).await;
+    let mut made = new_pair("made", AccessType::Private, &[]);
+    made.creator = Some(ann);
+    let made = stores.pairs.get_or_insert(made).await.unwrap().id;
+    let shared = stores.pair("shared", AccessType::Private, &[group]).await;
+    let open = stores.pair("open", AccessType::Sync, &[]).await;
+    let ids = [CcPairId(4711), open, shared, made].into();
+    let found = async |reader| {
+        let pairs = stores.pairs.find_visible(&ids, reader).await.unwrap();
+        pairs.into_iter().map(|pair| pair.id).collect::<Vec<_>>()
+    };
+    assert_eq!(found(PairReader::Administrator).await, [made, shared, open]);
+    assert_eq!(found(PairReader::User(ann)).await, [made, open]);
+    assert_eq!(found(PairReader::User(bob)).await, [shared, open]);
+    let groups = stores.pairs.find_visible(&[shared].into(), PairReader::User(bob)).await.unwrap();
+    assert_eq!(groups[0].groups, BTreeSet::from([group]));
 }

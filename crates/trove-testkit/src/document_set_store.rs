@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use futures::future::join_all;
-use trove_domain::access::Role;
+use trove_domain::access::{Caller, Role};
 use trove_domain::cc_pair::AccessType;
-use trove_domain::document_set::DocumentSet;
-use trove_domain::id::{CcPairId, GroupId, UserId};
-use trove_domain::port::NewDocumentSet;
+use trove_domain::document_set::{DocumentSet, DocumentSetState};
+use trove_domain::id::{CcPairId, DocumentSetId, GroupId, UserId};
+use trove_domain::port::{NewDocumentSet, Reach, SeenDocumentSet, SetChange};
 
-use crate::stores::{Stores, at, document_ids, new_job, new_set};
+use crate::stores::{Stores, at, caller, document_ids, new_job, new_set};
 
 /// Turns the suite into one test for each obligation. `$start` is a future of an `Option` of
 /// something that dereferences to [`Stores`].
@@ -28,26 +28,106 @@ macro_rules! document_set_store_contract {
                 a_set_enqueues_its_job,
                 documents_tell_the_sets_of_their_pairs,
                 a_public_set_is_visible_to_everybody,
-                a_set_that_is_shared_with_nobody_is_visible_to_nobody,
+                a_set_that_is_shared_with_nobody_is_visible_to_administrators,
+                a_set_is_visible_to_its_owner,
                 a_set_is_visible_to_its_users,
                 a_set_is_visible_to_the_members_of_its_groups_of_now,
                 only_sets_that_are_asked_for_are_found,
                 a_name_is_compared_exactly,
                 sets_are_found_by_rising_id,
                 thousands_of_names_may_be_asked_for,
+                a_new_set_is_found_by_name_when_the_index_knows_of_it,
+                a_change_that_came_meanwhile_is_not_finished_with_the_one_before,
+                a_change_of_pairs_marks_those_that_come_and_go,
+                a_change_of_anything_else_leaves_a_set_up_to_date,
+                a_set_takes_no_change_while_it_is_syncing,
+                an_update_to_a_taken_name_is_refused_whole,
+                an_update_over_something_unknown_is_refused_whole,
+                a_deleted_set_is_empty_at_once_and_goes_when_the_index_knows,
+                a_name_is_free_again_when_its_set_is_gone,
+                an_administrator_may_change_every_set,
+                a_curator_may_change_what_belongs_to_its_groups_and_no_other,
+                a_global_curator_may_change_what_belongs_to_groups_it_is_in,
+                a_set_that_may_not_be_changed_is_as_good_as_none,
+                sets_are_listed_in_pages,
             ]
         );
     };
 }
 
-async fn insert(stores: &Stores, set: NewDocumentSet) -> Option<DocumentSet> {
-    stores.sets.insert(set, at(1), new_job("sync", "sync")).await.unwrap()
+/// Inserts a set that belongs to nobody; it is not in the index yet.
+async fn begin(stores: &Stores, set: NewDocumentSet) -> SetChange {
+    stores.sets.insert(set, None, at(1), new_job("sync", "sync")).await.unwrap()
+}
+
+/// Inserts a set that the index then knows of; `None` when it was refused.
+async fn insert(stores: &Stores, set: NewDocumentSet) -> Option<DocumentSetId> {
+    let SetChange::Done(id) = begin(stores, set).await else { return None };
+    settle(stores).await;
+    Some(id)
+}
+
+/// As if the index had caught up.
+async fn settle(stores: &Stores) {
+    let sets = stores.sets.unsynced().await.unwrap();
+    stores.sets.finish_sync(&sets).await.unwrap();
+}
+
+/// Somebody who is no administrator.
+fn somebody(user: UserId) -> Caller {
+    caller(user, "somebody@example.com", Role::Basic)
+}
+
+async fn member(stores: &Stores, role: Role) -> Caller {
+    let email = format!("{role}-{}@example.com", stores.next());
+    let user = stores.new_user(&email, role);
+    let id = user.id;
+    assert!(stores.users.insert(user).await.unwrap());
+    caller(id, &email, role)
 }
 
 async fn visible(stores: &Stores, names: &[&str], user: UserId) -> Vec<String> {
+    seen_by(stores, names, &somebody(user)).await
+}
+
+async fn seen_by(stores: &Stores, names: &[&str], caller: &Caller) -> Vec<String> {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    let sets = stores.sets.find_visible(&names, user).await.unwrap();
+    let sets = stores.sets.find_by_name(caller, &names).await.unwrap();
     sets.into_iter().map(|set| set.name).collect()
+}
+
+async fn find(stores: &Stores, caller: &Caller, id: DocumentSetId) -> Option<SeenDocumentSet> {
+    stores.sets.find(caller, &[id].into()).await.unwrap().pop()
+}
+
+async fn listed(stores: &Stores, caller: &Caller, reach: Reach) -> Vec<String> {
+    let page = stores.sets.list(caller, reach, None, 1000).await.unwrap();
+    assert_eq!(page.next, None);
+    page.items.into_iter().map(|seen| seen.set.name).collect()
+}
+
+async fn update(
+    stores: &Stores,
+    caller: &Caller,
+    id: DocumentSetId,
+    set: NewDocumentSet,
+) -> SetChange {
+    stores.sets.update(caller, id, set, at(2), new_job("sync", "sync")).await.unwrap()
+}
+
+async fn remove(stores: &Stores, caller: &Caller, id: DocumentSetId) -> SetChange {
+    stores.sets.begin_removal(caller, id, at(2), new_job("sync", "sync")).await.unwrap()
+}
+
+/// Documents that are to be written again are.
+async fn write(stores: &Stores) {
+    let ids = stores.documents.list_dirty(None, 1000).await.unwrap();
+    let ids: Vec<_> = ids.into_iter().map(|dirty| dirty.id).collect();
+    let known = stores.documents.attributes(&ids).await.unwrap();
+    let revisions = ids.into_iter().zip(known);
+    let revisions: Vec<_> =
+        revisions.filter_map(|(id, known)| Some((id, known?.revision))).collect();
+    stores.documents.mark_synced(&revisions, at(3)).await.unwrap();
 }
 
 /// And found like that.
@@ -62,17 +142,25 @@ pub async fn a_set_is_stored_as_given(stores: &Stores) {
     let mut new = new_set("Отчёты O'Hara 100%", &pairs);
     new.groups = groups.into();
     new.users = [ann, bob].into();
-    let set = insert(stores, new.clone()).await.unwrap();
-    let expected = DocumentSet {
-        id: set.id,
+    new.description = "of all, \u{1f600}".to_owned();
+    let change = stores.sets.insert(new.clone(), Some(bob), at(1), new_job("sync", "sync")).await;
+    let SetChange::Done(id) = change.unwrap() else { panic!("it is new") };
+    let mut expected = DocumentSet {
+        id,
         name: new.name.clone(),
+        description: new.description,
         public: false,
         groups: new.groups,
         users: new.users,
+        owner: Some(bob),
         cc_pairs: new.cc_pairs,
+        state: DocumentSetState::Syncing,
     };
-    assert_eq!(set, expected);
-    assert_eq!(stores.sets.find_visible(&[new.name], ann).await.unwrap(), [expected]);
+    assert_eq!(find(stores, &somebody(ann), id).await.unwrap().set, expected);
+    settle(stores).await;
+    expected.state = DocumentSetState::UpToDate;
+    let found = stores.sets.find_by_name(&somebody(ann), &[new.name]).await.unwrap();
+    assert_eq!(found, [expected]);
 }
 
 /// The first set stays, and nothing of the second is kept.
@@ -88,8 +176,10 @@ pub async fn a_taken_name_is_refused_whole(stores: &Stores) {
     let first = insert(stores, new).await.unwrap();
     let mut second = new_set("s", &pairs);
     second.users.insert(ann);
-    assert_eq!(insert(stores, second).await, None);
-    assert_eq!(stores.sets.find_visible(&["s".to_owned()], ann).await.unwrap(), [first]);
+    assert_eq!(begin(stores, second).await, SetChange::NameTaken);
+    let found = stores.sets.find_by_name(&somebody(ann), &["s".to_owned()]).await.unwrap();
+    assert_eq!(found.iter().map(|set| set.id).collect::<Vec<_>>(), [first]);
+    assert!(found[0].users.is_empty() && found[0].cc_pairs == pairs[..1].iter().copied().collect());
     assert!(stores.dirty().await.is_empty());
     assert_eq!(stores.jobs.depth("sync").await.unwrap(), 1);
 }
@@ -105,7 +195,8 @@ pub async fn a_set_over_something_unknown_is_refused_whole(stores: &Stores) {
     let mut over_user = new_set("s", &[pair]);
     over_user.users = [ann, stores.new_user("", Role::Basic).id].into();
     for set in [over_pair, over_group, over_user] {
-        assert_eq!(insert(stores, NewDocumentSet { public: true, ..set }).await, None);
+        let set = NewDocumentSet { public: true, ..set };
+        assert_eq!(begin(stores, set).await, SetChange::Unknown);
         assert!(visible(stores, &["s"], ann).await.is_empty());
         assert!(stores.dirty().await.is_empty());
         assert_eq!(stores.jobs.depth("sync").await.unwrap(), 0);
@@ -153,9 +244,9 @@ pub async fn documents_tell_the_sets_of_their_pairs(stores: &Stores) {
     ];
     stores.index(pairs[0], &["a", "ab"]).await;
     stores.index(pairs[1], &["b", "ab"]).await;
-    let first = insert(stores, new_set("first", &pairs[..1])).await.unwrap().id;
-    let both = insert(stores, new_set("both", &pairs)).await.unwrap().id;
-    let second = insert(stores, new_set("second", &pairs[1..])).await.unwrap().id;
+    let first = insert(stores, new_set("first", &pairs[..1])).await.unwrap();
+    let both = insert(stores, new_set("both", &pairs)).await.unwrap();
+    let second = insert(stores, new_set("second", &pairs[1..])).await.unwrap();
     let attributes = stores.documents.attributes(&document_ids(&["a", "ab", "b"])).await.unwrap();
     let sets: Vec<BTreeSet<_>> =
         attributes.into_iter().map(|known| known.unwrap().attributes.document_sets).collect();
@@ -177,14 +268,27 @@ pub async fn a_public_set_is_visible_to_everybody(stores: &Stores) {
     }
 }
 
-/// No role helps.
-pub async fn a_set_that_is_shared_with_nobody_is_visible_to_nobody(stores: &Stores) {
+/// A set narrows what is found, whoever searches.
+pub async fn a_set_that_is_shared_with_nobody_is_visible_to_administrators(stores: &Stores) {
     let pair = stores.pair("a", AccessType::Public, &[]).await;
     insert(stores, new_set("s", &[pair])).await.unwrap();
-    let admin = stores.new_user("root@example.com", Role::Admin);
-    let id = admin.id;
-    stores.users.insert(admin).await.unwrap();
-    assert!(visible(stores, &["s"], id).await.is_empty());
+    for role in Role::ALL {
+        let caller = member(stores, role).await;
+        let expected: &[&str] = if role == Role::Admin { &["s"] } else { &[] };
+        assert_eq!(seen_by(stores, &["s"], &caller).await, expected, "{role}");
+        assert_eq!(listed(stores, &caller, Reach::Visible).await, expected, "{role}");
+    }
+}
+
+/// And, whatever its role, to be changed by it.
+pub async fn a_set_is_visible_to_its_owner(stores: &Stores) {
+    let ann = member(stores, Role::Basic).await;
+    let pair = stores.pair("a", AccessType::Public, &[]).await;
+    let job = new_job("sync", "sync");
+    stores.sets.insert(new_set("s", &[pair]), Some(ann.user), at(1), job).await.unwrap();
+    settle(stores).await;
+    assert_eq!(seen_by(stores, &["s"], &ann).await, ["s"]);
+    assert_eq!(listed(stores, &ann, Reach::Editable).await, ["s"]);
 }
 
 /// And to nobody else.
@@ -257,7 +361,253 @@ pub async fn thousands_of_names_may_be_asked_for(stores: &Stores) {
         insert(stores, NewDocumentSet { public: true, ..new_set(name, &[pair]) }).await.unwrap();
     }
     let names: Vec<String> = (0..40_000).map(|n| format!("set {n}")).collect();
-    let found = stores.sets.find_visible(&names, ann).await.unwrap();
+    let found = stores.sets.find_by_name(&somebody(ann), &names).await.unwrap();
     let found: Vec<_> = found.into_iter().map(|set| set.name).collect();
     assert_eq!(found, ["set 39999", "set 0"]);
+}
+
+/// In lists it is at once.
+pub async fn a_new_set_is_found_by_name_when_the_index_knows_of_it(stores: &Stores) {
+    let admin = member(stores, Role::Admin).await;
+    let pair = stores.pair("a", AccessType::Public, &[]).await;
+    let SetChange::Done(id) = begin(stores, new_set("s", &[pair])).await else { panic!() };
+    assert!(seen_by(stores, &["s"], &admin).await.is_empty());
+    assert_eq!(listed(stores, &admin, Reach::Visible).await, ["s"]);
+    let state = async || find(stores, &admin, id).await.unwrap().set.state;
+    assert_eq!(state().await, DocumentSetState::Syncing);
+    settle(stores).await;
+    assert_eq!(state().await, DocumentSetState::UpToDate);
+    assert_eq!(seen_by(stores, &["s"], &admin).await, ["s"]);
+    assert!(stores.sets.unsynced().await.unwrap().is_empty());
+}
+
+/// Whoever began before it did not write what it changed.
+pub async fn a_change_that_came_meanwhile_is_not_finished_with_the_one_before(stores: &Stores) {
+    let admin = member(stores, Role::Admin).await;
+    let pairs = [
+        stores.pair("a", AccessType::Public, &[]).await,
+        stores.pair("b", AccessType::Public, &[]).await,
+    ];
+    let SetChange::Done(id) = begin(stores, new_set("s", &pairs[..1])).await else { panic!() };
+    let begun = stores.sets.unsynced().await.unwrap();
+    stores.sets.finish_sync(&begun).await.unwrap();
+    assert_eq!(update(stores, &admin, id, new_set("s", &pairs)).await, SetChange::Done(id));
+    stores.sets.finish_sync(&begun).await.unwrap();
+    let state = find(stores, &admin, id).await.unwrap().set.state;
+    assert_eq!(state, DocumentSetState::Syncing);
+    settle(stores).await;
+    assert_eq!(remove(stores, &admin, id).await, SetChange::Done(id));
+    stores.sets.finish_sync(&begun).await.unwrap();
+    assert!(find(stores, &admin, id).await.is_some());
+}
+
+/// Those of pairs that stay are as they were.
+pub async fn a_change_of_pairs_marks_those_that_come_and_go(stores: &Stores) {
+    let admin = member(stores, Role::Admin).await;
+    let mut pairs = Vec::new();
+    for name in ["stays", "goes", "comes"] {
+        let pair = stores.pair(name, AccessType::Public, &[]).await;
+        stores.index(pair, &[name]).await;
+        pairs.push(pair);
+    }
+    let id = insert(stores, new_set("s", &pairs[..2])).await.unwrap();
+    write(stores).await;
+    assert!(stores.dirty().await.is_empty());
+    let change = update(stores, &admin, id, new_set("s", &[pairs[0], pairs[2]])).await;
+    assert_eq!(change, SetChange::Done(id));
+    assert_eq!(stores.dirty().await, ["comes", "goes"]);
+    let known = document_ids(&["stays", "goes", "comes"]);
+    let known = stores.documents.attributes(&known).await.unwrap();
+    let inside: Vec<bool> = known
+        .into_iter()
+        .map(|known| known.unwrap().attributes.document_sets.contains(&id))
+        .collect();
+    assert_eq!(inside, [true, false, true]);
+}
+
+/// The index holds keys of sets, nothing else of them.
+pub async fn a_change_of_anything_else_leaves_a_set_up_to_date(stores: &Stores) {
+    let admin = member(stores, Role::Admin).await;
+    let ann = stores.user("ann@example.com").await;
+    let group = stores.group("g", &[]).await;
+    let pair = stores.pair("a", AccessType::Public, &[]).await;
+    stores.index(pair, &["d"]).await;
+    let id = insert(stores, new_set("s", &[pair])).await.unwrap();
+    write(stores).await;
+    let new = NewDocumentSet {
+        name: "renamed".to_owned(),
+        description: "described".to_owned(),
+        public: true,
+        groups: [group].into(),
+        users: [ann].into(),
+        cc_pairs: [pair].into(),
+    };
+    assert_eq!(update(stores, &admin, id, new.clone()).await, SetChange::Done(id));
+    let set = find(stores, &admin, id).await.unwrap().set;
+    let expected = DocumentSet {
+        id,
+        name: new.name,
+        description: new.description,
+        public: true,
+        groups: new.groups,
+        users: new.users,
+        owner: None,
+        cc_pairs: new.cc_pairs,
+        state: DocumentSetState::UpToDate,
+    };
+    assert_eq!(set, expected);
+    assert!(stores.dirty().await.is_empty());
+    assert_eq!(seen_by(stores, &["s", "renamed"], &admin).await, ["renamed"]);
+}
+
+/// Row 98: not even right after it was made.
+pub async fn a_set_takes_no_change_while_it_is_syncing(stores: &Stores) {
+    let admin = member(stores, Role::Admin).await;
+    let pair = stores.pair("a", AccessType::Public, &[]).await;
+    let SetChange::Done(id) = begin(stores, new_set("s", &[pair])).await else { panic!() };
+    assert_eq!(update(stores, &admin, id, new_set("t", &[pair])).await, SetChange::Syncing);
+    assert_eq!(remove(stores, &admin, id).await, SetChange::Syncing);
+    settle(stores).await;
+    assert_eq!(remove(stores, &admin, id).await, SetChange::Done(id));
+    assert_eq!(remove(stores, &admin, id).await, SetChange::Syncing);
+}
+
+/// Its own name is not taken.
+pub async fn an_update_to_a_taken_name_is_refused_whole(stores: &Stores) {
+    let admin = member(stores, Role::Admin).await;
+    let pair = stores.pair("a", AccessType::Public, &[]).await;
+    let id = insert(stores, new_set("s", &[pair])).await.unwrap();
+    insert(stores, new_set("t", &[pair])).await.unwrap();
+    let taken = NewDocumentSet { public: true, ..new_set("t", &[pair]) };
+    assert_eq!(update(stores, &admin, id, taken).await, SetChange::NameTaken);
+    assert!(!find(stores, &admin, id).await.unwrap().set.public);
+    let own = NewDocumentSet { public: true, ..new_set("s", &[pair]) };
+    assert_eq!(update(stores, &admin, id, own).await, SetChange::Done(id));
+}
+
+/// Pair, group or user.
+pub async fn an_update_over_something_unknown_is_refused_whole(stores: &Stores) {
+    let admin = member(stores, Role::Admin).await;
+    let pair = stores.pair("a", AccessType::Public, &[]).await;
+    let id = insert(stores, new_set("s", &[pair])).await.unwrap();
+    let before = find(stores, &admin, id).await.unwrap();
+    let nobody = stores.new_user("", Role::Basic).id;
+    let new = || NewDocumentSet { public: true, ..new_set("t", &[pair]) };
+    let over_pair = NewDocumentSet { cc_pairs: [pair, CcPairId(4711)].into(), ..new() };
+    let over_group = NewDocumentSet { groups: [GroupId(4711)].into(), ..new() };
+    let over_user = NewDocumentSet { users: [nobody].into(), ..new() };
+    for set in [over_pair, over_group, over_user] {
+        assert_eq!(update(stores, &admin, id, set).await, SetChange::Unknown);
+        assert_eq!(find(stores, &admin, id).await.unwrap(), before);
+    }
+}
+
+/// Its documents say so, and are marked.
+pub async fn a_deleted_set_is_empty_at_once_and_goes_when_the_index_knows(stores: &Stores) {
+    let admin = member(stores, Role::Admin).await;
+    let pair = stores.pair("a", AccessType::Public, &[]).await;
+    stores.index(pair, &["d"]).await;
+    let id = insert(stores, new_set("s", &[pair])).await.unwrap();
+    write(stores).await;
+    assert_eq!(remove(stores, &admin, id).await, SetChange::Done(id));
+    assert_eq!(stores.dirty().await, ["d"]);
+    let known = stores.documents.attributes(&document_ids(&["d"])).await.unwrap();
+    assert!(known[0].as_ref().unwrap().attributes.document_sets.is_empty());
+    let set = find(stores, &admin, id).await.unwrap().set;
+    assert_eq!((set.state, set.cc_pairs.len()), (DocumentSetState::Deleting, 0));
+    assert!(seen_by(stores, &["s"], &admin).await.is_empty());
+    settle(stores).await;
+    assert_eq!(find(stores, &admin, id).await, None);
+    assert!(listed(stores, &admin, Reach::Visible).await.is_empty());
+}
+
+/// Under another id: what still names the old set does not mean the new one.
+pub async fn a_name_is_free_again_when_its_set_is_gone(stores: &Stores) {
+    let admin = member(stores, Role::Admin).await;
+    let pair = stores.pair("a", AccessType::Public, &[]).await;
+    let first = insert(stores, new_set("s", &[pair])).await.unwrap();
+    remove(stores, &admin, first).await;
+    assert_eq!(begin(stores, new_set("s", &[pair])).await, SetChange::NameTaken);
+    settle(stores).await;
+    let second = insert(stores, new_set("s", &[pair])).await.unwrap();
+    assert_ne!(first, second);
+}
+
+/// Nobody else may, who is neither its owner nor a curator.
+pub async fn an_administrator_may_change_every_set(stores: &Stores) {
+    let pair = stores.pair("a", AccessType::Public, &[]).await;
+    let id =
+        insert(stores, NewDocumentSet { public: true, ..new_set("s", &[pair]) }).await.unwrap();
+    for role in Role::ALL {
+        let caller = member(stores, role).await;
+        let admin = role == Role::Admin;
+        assert_eq!(find(stores, &caller, id).await.unwrap().editable, admin, "{role}");
+        assert_eq!(listed(stores, &caller, Reach::Editable).await.len(), usize::from(admin));
+    }
+}
+
+/// Membership alone lets it see.
+pub async fn a_curator_may_change_what_belongs_to_its_groups_and_no_other(stores: &Stores) {
+    let curator = member(stores, Role::Curator).await;
+    let (curated, joined) = (stores.group("c", &[]).await, stores.group("j", &[]).await);
+    stores.groups.set_members(curated, &[(curator.user, true)]).await.unwrap();
+    stores.groups.set_members(joined, &[(curator.user, false)]).await.unwrap();
+    let pair = stores.pair("a", AccessType::Public, &[]).await;
+    for (name, groups) in
+        [("own", vec![curated]), ("both", vec![curated, joined]), ("joined", vec![joined])]
+    {
+        let set = new_set(name, &[pair]);
+        insert(stores, NewDocumentSet { groups: groups.into_iter().collect(), ..set }).await;
+    }
+    insert(stores, new_set("nobody's", &[pair])).await.unwrap();
+    assert_eq!(listed(stores, &curator, Reach::Visible).await, ["own", "both", "joined"]);
+    assert_eq!(listed(stores, &curator, Reach::Editable).await, ["own"]);
+    // The role makes the curator, not the mark of a member.
+    let basic = Caller { role: Role::Basic, ..curator };
+    assert!(listed(stores, &basic, Reach::Editable).await.is_empty());
+}
+
+/// Marked as curator or not.
+pub async fn a_global_curator_may_change_what_belongs_to_groups_it_is_in(stores: &Stores) {
+    let curator = member(stores, Role::GlobalCurator).await;
+    let (joined, other) = (stores.group("j", &[curator.user]).await, stores.group("o", &[]).await);
+    let pair = stores.pair("a", AccessType::Public, &[]).await;
+    for (name, groups) in [("own", vec![joined]), ("both", vec![joined, other])] {
+        let set = new_set(name, &[pair]);
+        insert(stores, NewDocumentSet { groups: groups.into_iter().collect(), ..set }).await;
+    }
+    assert_eq!(listed(stores, &curator, Reach::Editable).await, ["own"]);
+}
+
+/// Foreign, visible or missing: the store does not tell.
+pub async fn a_set_that_may_not_be_changed_is_as_good_as_none(stores: &Stores) {
+    let basic = member(stores, Role::Basic).await;
+    let pair = stores.pair("a", AccessType::Public, &[]).await;
+    let hidden = insert(stores, new_set("s", &[pair])).await.unwrap();
+    let public = NewDocumentSet { public: true, ..new_set("t", &[pair]) };
+    let seen = insert(stores, public).await.unwrap();
+    for id in [hidden, seen, DocumentSetId(4711)] {
+        let set = new_set("u", &[pair]);
+        assert_eq!(update(stores, &basic, id, set).await, SetChange::NoSuchSet);
+        assert_eq!(remove(stores, &basic, id).await, SetChange::NoSuchSet);
+    }
+    assert_eq!(find(stores, &basic, hidden).await, None);
+    assert_eq!(find(stores, &basic, DocumentSetId(4711)).await, None);
+}
+
+/// By rising id.
+pub async fn sets_are_listed_in_pages(stores: &Stores) {
+    let admin = member(stores, Role::Admin).await;
+    let pair = stores.pair("a", AccessType::Public, &[]).await;
+    for name in ["c", "a", "b"] {
+        insert(stores, new_set(name, &[pair])).await.unwrap();
+    }
+    let first = stores.sets.list(&admin, Reach::Visible, None, 2).await.unwrap();
+    let second = stores.sets.list(&admin, Reach::Visible, first.next, 2).await.unwrap();
+    let names = |items: Vec<SeenDocumentSet>| {
+        items.into_iter().map(|seen| seen.set.name).collect::<Vec<_>>()
+    };
+    assert!(first.next.is_some() && second.next.is_none());
+    assert_eq!(names(first.items), ["c", "a"]);
+    assert_eq!(names(second.items), ["b"]);
 }

@@ -13,9 +13,7 @@ use trove_domain::document::Metadata;
 use trove_domain::id::{CcPairId, DocumentId, GroupId, UserId};
 use trove_domain::job::{ClaimedJob, NewJob};
 use trove_domain::port::{
-    AccessFilter, ApiKeyStore, CcPairStore, DocumentSetStore, DocumentStore, GroupStore,
-    IndexedMark, JobQueue, NewCcPair, NewDocumentSet, NewUser, Registration, SearchHistory,
-    UserStore,
+    AccessFilter, AgentStore, ApiKeyStore, CcPairStore, DocumentSetStore, DocumentStore, GroupStore, IndexedMark, JobQueue, NewCcPair, NewDocumentSet, NewUser, Registration, SearchHistory, UserStore,
 };
 use trove_domain::source::DocumentSource;
 use trove_domain::user::{NewApiKey, TokenHash};
@@ -49,6 +47,8 @@ pub struct Stores {
     pub groups: Arc<dyn GroupStore>,
     /// Pairs.
     pub pairs: Arc<dyn CcPairStore>,
+    /// Agents.
+    pub agents: Arc<dyn AgentStore>,
     /// Document sets.
     pub sets: Arc<dyn DocumentSetStore>,
     /// The registry.
@@ -67,6 +67,7 @@ impl Stores {
         S: UserStore
             + ApiKeyStore
             + AccessFilter
+            + AgentStore
             + GroupStore
             + CcPairStore
             + DocumentSetStore
@@ -80,6 +81,7 @@ impl Stores {
             access: store.clone(),
             groups: store.clone(),
             pairs: store.clone(),
+            agents: store.clone(),
             sets: store.clone(),
             documents: store.clone(),
             searches: store.clone(),
@@ -215,6 +217,7 @@ pub fn new_pair(name: &str, access_type: AccessType, groups: &[GroupId]) -> NewC
 pub fn new_set(name: &str, pairs: &[CcPairId]) -> NewDocumentSet {
     NewDocumentSet {
         name: name.to_owned(),
+        description: String::new(),
         public: false,
         groups: BTreeSet::new(),
         users: BTreeSet::new(),

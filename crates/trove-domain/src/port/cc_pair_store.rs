@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::cc_pair::{AccessType, CcPair};
+use crate::cc_pair::{AccessType, CcPair, PairReader};
 use crate::error::StoreError;
 use crate::id::{CcPairId, GroupId, UserId};
 use crate::job::NewJob;
@@ -53,6 +53,13 @@ pub trait CcPairStore: Send + Sync + 'static {
 
     /// The pair; `None` when there is none.
     async fn get(&self, id: CcPairId) -> Result<Option<CcPair>, StoreError>;
+
+    /// Those of the pairs that `reader` sees, by rising id.
+    async fn find_visible(
+        &self,
+        ids: &BTreeSet<CcPairId>,
+        reader: PairReader,
+    ) -> Result<Vec<CcPair>, StoreError>;
 
     /// All pairs but the default one, by rising id; at most `limit` after `after`.
     async fn list(&self, after: Option<CcPairId>, limit: u32) -> Result<Vec<CcPair>, StoreError>;

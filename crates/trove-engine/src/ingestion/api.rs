@@ -115,10 +115,7 @@ impl Engine {
         after: Option<&DocumentId>,
         limit: u32,
     ) -> Result<Page<DocumentSummary, DocumentId>, StoreError> {
-        let reader = match caller.role {
-            Role::Admin => PairReader::Administrator,
-            _ => PairReader::User(caller.user),
-        };
+        let reader = PairReader::of(caller);
         self.backends().documents.list_from_ingestion_api(reader, after, limit).await
     }
 

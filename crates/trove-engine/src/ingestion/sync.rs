@@ -45,7 +45,8 @@ impl Engine {
     }
 
     /// Writes every changed attribute to the index and finishes every removal; answers how many
-    /// documents it treated.
+    /// documents it treated. Document sets that had changed before are up to date then, and those
+    /// that were to go are gone.
     ///
     /// Idempotent, and safe beside ingestion and beside itself.
     ///
@@ -53,11 +54,13 @@ impl Engine {
     ///
     /// [`IngestError`]; what was done stays done, the rest is for the next call.
     pub async fn sync_documents(&self) -> Result<u64, IngestError> {
+        // Before the documents: what changes from now on is for the next time.
+        let sets = self.backends().document_sets.unsynced().await?;
         let mut after: Option<DocumentId> = None;
         let mut treated = 0;
         loop {
             let dirty = self.backends().documents.list_dirty(after.as_ref(), PAGE).await?;
-            let Some(last) = dirty.last() else { return Ok(treated) };
+            let Some(last) = dirty.last() else { break };
             after = Some(last.id.clone());
             treated += u64::try_from(dirty.len()).unwrap_or(u64::MAX);
             let of = |state| {
@@ -67,6 +70,10 @@ impl Engine {
             self.sync_attributes(&of(PendingState::Attributes)).await?;
             self.finish_removal(&of(PendingState::Removal)).await?;
         }
+        if !sets.is_empty() {
+            self.backends().document_sets.finish_sync(&sets).await?;
+        }
+        Ok(treated)
     }
 
     /// For the start: when the index holds nothing, the registry forgets what it did hold, so that

@@ -128,7 +128,7 @@ impl Engine {
         if names.is_empty() {
             return Ok(Vec::new());
         }
-        let sets = self.backends().document_sets.find_visible(names, caller.user).await?;
+        let sets = self.backends().document_sets.find_by_name(caller, names).await?;
         let found: BTreeSet<&str> = sets.iter().map(|set| set.name.as_str()).collect();
         let missing: BTreeSet<&String> =
             names.iter().filter(|name| !found.contains(name.as_str())).collect();

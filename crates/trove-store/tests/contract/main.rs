@@ -20,6 +20,9 @@ macro_rules! suites {
         mod access_filter {
             trove_testkit::access_filter_contract!($start());
         }
+        mod agent_store {
+            trove_testkit::agent_store_contract!($start());
+        }
         mod group_store {
             trove_testkit::group_store_contract!($start());
         }

@@ -1,0 +1,13 @@
+DROP TABLE agent_label_link;
+DROP TABLE agent_label;
+DROP TABLE agent_tool;
+DROP TABLE agent_document;
+DROP TABLE agent_document_set;
+DROP TABLE agent_group;
+DROP TABLE agent_user;
+DROP TABLE agent;
+DROP INDEX document_set_unsynced_idx;
+ALTER TABLE document_set DROP COLUMN revision;
+ALTER TABLE document_set DROP COLUMN state;
+ALTER TABLE document_set DROP COLUMN owner_id;
+ALTER TABLE document_set DROP COLUMN description;
