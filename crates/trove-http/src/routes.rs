@@ -1,7 +1,9 @@
 //! Every route, with who may call it.
 
+mod agents;
 mod connector_docs;
 mod docs;
+mod document_sets;
 mod health;
 mod ingest;
 mod ingested;
@@ -14,6 +16,7 @@ mod search_doc;
 mod search_filters;
 mod search_history;
 mod send_search_message;
+mod tools;
 mod version;
 
 use std::collections::BTreeMap;
@@ -33,8 +36,9 @@ pub(crate) use schema::Document;
 #[rustfmt::skip]
 fn endpoints() -> Vec<Endpoint> {
     use Gate::{Open, VectorDb};
-    use Policy::{Basic, Curator, Limited, Public};
+    use Policy::{Admin, Basic, Curator, Limited, Public};
     let (get, post, delete) = (|| Method::GET, || Method::POST, || Method::DELETE);
+    let patch = || Method::PATCH;
     vec![
         Endpoint::new(get(), "/health", Public, Open, health::health).at_root(),
         Endpoint::new(get(), "/health/ready", Public, Open, ready::ready).at_root(),
@@ -54,6 +58,34 @@ fn endpoints() -> Vec<Endpoint> {
             .also_at("/onyx-api/ingestion/{document_id}").slow(),
         Endpoint::new(get(), "/ingestion/connector-docs/{cc_pair_id}", Curator, Open, connector_docs::list_connector_docs)
             .also_at("/onyx-api/connector-docs/{cc_pair_id}"),
+
+        Endpoint::new(get(), "/persona", Limited, Open, agents::read::list_personas),
+        Endpoint::new(post(), "/persona", Basic, Open, agents::write::create_persona),
+        Endpoint::new(get(), "/persona/labels", Basic, Open, agents::labels::list_labels),
+        Endpoint::new(post(), "/persona/labels", Basic, Open, agents::labels::create_label),
+        Endpoint::new(get(), "/persona/{persona_id}", Limited, Open, agents::read::get_persona),
+        Endpoint::new(patch(), "/persona/{persona_id}", Basic, Open, agents::write::update_persona),
+        Endpoint::new(delete(), "/persona/{persona_id}", Basic, Open, agents::write::delete_persona),
+        Endpoint::new(patch(), "/persona/{persona_id}/share", Basic, Open, agents::share::share_persona),
+        Endpoint::new(patch(), "/persona/{persona_id}/public", Basic, Open, agents::share::publish_persona),
+        Endpoint::new(get(), "/agents", Limited, Open, agents::read::list_agents),
+        Endpoint::new(get(), "/admin/agents", Curator, Open, agents::read::list_agents_for_administration),
+        Endpoint::new(patch(), "/admin/agents/display-priorities", Admin, Open, agents::flags::set_display_priorities),
+        Endpoint::new(get(), "/admin/persona", Curator, Open, agents::read::list_personas_for_administration),
+        Endpoint::new(post(), "/admin/persona/upload-image", Basic, Open, agents::image::upload_image),
+        Endpoint::new(patch(), "/admin/persona/{persona_id}/visible", Curator, Open, agents::flags::set_visible),
+        Endpoint::new(patch(), "/admin/persona/{persona_id}/listed", Curator, Open, agents::flags::set_listed),
+        Endpoint::new(patch(), "/admin/persona/{persona_id}/default", Curator, Open, agents::flags::set_default),
+        Endpoint::new(patch(), "/admin/persona/{persona_id}/featured", Curator, Open, agents::flags::set_featured),
+        Endpoint::new(patch(), "/admin/persona/{persona_id}/undelete", Admin, Open, agents::flags::restore_persona),
+        Endpoint::new(get(), "/tool", Basic, Open, tools::list_tools),
+        Endpoint::new(get(), "/tool/{tool_id}", Basic, Open, tools::get_tool),
+
+        Endpoint::new(get(), "/manage/document-set", Basic, Open, document_sets::read::list_document_sets),
+        Endpoint::new(get(), "/manage/document-set-public", Basic, Open, document_sets::read::are_public),
+        Endpoint::new(post(), "/manage/admin/document-set", Curator, Open, document_sets::write::create_document_set),
+        Endpoint::new(patch(), "/manage/admin/document-set", Curator, Open, document_sets::write::update_document_set),
+        Endpoint::new(delete(), "/manage/admin/document-set/{document_set_id}", Curator, Open, document_sets::write::delete_document_set),
 
         Endpoint::new(get(), DOCUMENT_PATH, Limited, Open, docs::document),
         Endpoint::new(get(), docs::PAGE_PATH, Public, Open, docs::page).undocumented(),

@@ -1,6 +1,8 @@
 //! The HTTP interface, from outside.
 
+mod agents;
 mod authorization;
+mod document_sets;
 mod hostile;
 mod ingestion;
 mod search;

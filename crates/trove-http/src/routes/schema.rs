@@ -3,17 +3,17 @@
 use chrono::{DateTime, Timelike, Utc};
 use trove_domain::access::Role;
 use trove_domain::source::DocumentSource;
+use trove_engine::administration::is_printable;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{OpenApi, PartialSchema, ToSchema};
 
 use super::{
-    connector_docs, docs, health, ingest, ingested, me, ready, remove_ingested, search,
-    search_history, send_search_message, version,
+    agents, connector_docs, docs, document_sets, health, ingest, ingested, me, ready, remove_ingested, search, search_history, send_search_message, tools, version,
 };
 use crate::error::ErrorBody;
 use crate::validation::{
-    Field, FieldError, Fields, HttpValidationError, Read, Record, one_of, text,
+    Field, FieldError, Fields, HttpValidationError, Read, Record, one_of, text, text_between,
 };
 
 /// The document, before what the table of routes knows is added.
@@ -30,11 +30,25 @@ use crate::validation::{
         send_search_message::send_search_message, search_history::search_history, ingest::ingest,
         ingested::list_ingested, remove_ingested::remove_ingested,
         connector_docs::list_connector_docs, docs::document,
+        agents::read::list_personas, agents::read::get_persona, agents::read::list_agents,
+        agents::read::list_agents_for_administration, agents::read::list_personas_for_administration,
+        agents::write::create_persona, agents::write::update_persona, agents::write::delete_persona,
+        agents::share::share_persona, agents::share::publish_persona,
+        agents::flags::set_visible, agents::flags::set_listed, agents::flags::set_default,
+        agents::flags::set_featured, agents::flags::restore_persona,
+        agents::flags::set_display_priorities, agents::image::upload_image,
+        agents::labels::list_labels, agents::labels::create_label,
+        tools::list_tools, tools::get_tool,
+        document_sets::read::list_document_sets, document_sets::read::are_public,
+        document_sets::write::create_document_set, document_sets::write::update_document_set,
+        document_sets::write::delete_document_set,
     ),
     components(schemas(ErrorBody, HttpValidationError, FieldError)),
     tags(
         (name = "search", description = "Ranked passages."),
         (name = "ingestion", description = "Documents that a program posts."),
+        (name = "agents", description = "Prompts and knowledge to search and talk with. Their paths say persona."),
+        (name = "document sets", description = "Named sets of connector-credential pairs."),
         (name = "users", description = "Who is signed in."),
         (name = "system", description = "The deployment itself."),
     ),
@@ -106,6 +120,47 @@ impl Record for TagBody {
         let tag_value = fields.required("tag_value", text);
         Ok(Self { tag_key: tag_key?, tag_value: tag_value? })
     }
+}
+
+/// Most ids in one list of a request.
+pub(crate) const IDS_MAX: usize = 1000;
+
+/// A text to store. The databases have no text with NUL.
+pub(crate) fn stored_text(min: usize, max: usize) -> impl Fn(Field<'_>) -> Read<String> {
+    move |field| {
+        let (json, place) = field.split();
+        let text = text_between(min, max)(place.same(json))?;
+        if text.contains('\0') {
+            let msg = "Value error, the character U+0000 cannot be stored";
+            return Err(place.reject("value_error", msg));
+        }
+        Ok(text)
+    }
+}
+
+/// A name that lists show: not blank, and nothing in it changes how a list looks.
+pub(crate) fn name_of_at_most(max: usize) -> impl Fn(Field<'_>) -> Read<String> {
+    move |field| {
+        let (json, place) = field.split();
+        let name = text_between(1, max)(place.same(json))?;
+        if name.trim().is_empty() {
+            return Err(place.reject("value_error", "Value error, a name must not be blank"));
+        }
+        match name.chars().find(|c| !is_printable(*c)) {
+            Some(c) => {
+                let msg = format!("Value error, a name must not hold {}", c.escape_unicode());
+                Err(place.reject("value_error", msg))
+            }
+            None => Ok(name),
+        }
+    }
+}
+
+/// `2024-01-02T03:04:05.678900Z`, with the fraction only if there is one.
+pub(crate) fn zulu(instant: DateTime<Utc>) -> String {
+    let format =
+        if instant.nanosecond() < 1_000 { "%Y-%m-%dT%H:%M:%SZ" } else { "%Y-%m-%dT%H:%M:%S%.6fZ" };
+    instant.format(format).to_string()
 }
 
 /// Most items of one filter: far beyond what anybody asks for, and answered in milliseconds.
