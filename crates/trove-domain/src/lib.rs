@@ -27,6 +27,7 @@ pub mod id;
 pub mod job;
 pub mod llm;
 pub mod page;
+pub mod passages;
 pub mod port;
 pub mod query;
 pub mod rank_fusion;

@@ -23,6 +23,8 @@ pub mod file_store;
 pub mod group_store;
 pub mod ids;
 pub mod job_queue;
+pub mod language_model;
+pub mod model_server;
 pub mod postgres;
 pub mod scripted_model;
 pub mod search_history;

@@ -9,7 +9,8 @@ use trove_domain::port::{LanguageModel, LanguageModelError, LlmStream};
 
 type Script = Box<dyn Fn(&LlmRequest) -> Result<String, LanguageModelError> + Send + Sync>;
 
-/// Answers each request with what its script says, word by word, and keeps the requests.
+/// Answers each request with what its script says, word by word, and keeps the requests. A word
+/// counts as one token.
 pub struct ScriptedLanguageModel {
     info: LanguageModelInfo,
     script: Script,
@@ -34,6 +35,12 @@ impl ScriptedLanguageModel {
     pub fn saying(answer: impl Into<String>) -> Self {
         let answer = answer.into();
         Self::new(move |_| Ok(answer.clone()))
+    }
+
+    /// Repeats the last message.
+    #[must_use]
+    pub fn repeating() -> Self {
+        Self::new(|request| Ok(request.messages.last().map(|m| m.text.clone()).unwrap_or_default()))
     }
 
     /// Never answers.
@@ -61,15 +68,25 @@ impl LanguageModel for ScriptedLanguageModel {
     }
 
     async fn stream(&self, request: LlmRequest) -> Result<LlmStream, LanguageModelError> {
+        let bound = usize::try_from(request.output_tokens_max).unwrap_or(usize::MAX);
         let answer = (self.script)(&request);
         self.requests.lock().unwrap().push(request);
         let answer = answer?;
-        let words: Vec<_> = answer
-            .split_inclusive(' ')
-            .filter(|word| !word.is_empty())
+        let mut words: Vec<&str> = answer.split_inclusive(char::is_whitespace).collect();
+        // Blanks between two blanks are no words.
+        let end = words
+            .iter()
+            .enumerate()
+            .filter(|(_, word)| !word.trim().is_empty())
+            .nth(bound)
+            .map(|(position, _)| position);
+        words.truncate(end.unwrap_or(words.len()));
+        let reason = if end.is_some() { FinishReason::Length } else { FinishReason::Stop };
+        let events: Vec<_> = words
+            .into_iter()
             .map(|word| Ok(LlmEvent::Text(word.to_owned())))
-            .chain([Ok(LlmEvent::Finished { reason: FinishReason::Stop, usage: None })])
+            .chain([Ok(LlmEvent::Finished { reason, usage: None })])
             .collect();
-        Ok(Box::pin(stream::iter(words)))
+        Ok(Box::pin(stream::iter(events)))
     }
 }

@@ -17,3 +17,11 @@ mod embedding_model {
 
     trove_testkit::embedding_model_contract!(async { Some(Box::new(HashingEmbedder::new(64))) });
 }
+
+mod language_model {
+    use trove_testkit::scripted_model::ScriptedLanguageModel;
+
+    trove_testkit::language_model_contract!(async {
+        Some(Box::new(ScriptedLanguageModel::repeating()))
+    });
+}
