@@ -9,6 +9,7 @@ use std::process::Command;
 const CLIENTS_AND_FRAMEWORKS: &[&str] = &[
     "actix-http",
     "actix-web",
+    "async-openai",
     "axum",
     "clap",
     "diesel",
@@ -29,8 +30,14 @@ const CLIENTS_AND_FRAMEWORKS: &[&str] = &[
     "utoipa",
 ];
 
-const ADAPTERS: &[&str] =
-    &["trove-embedded", "trove-extract", "trove-files", "trove-local", "trove-store"];
+const ADAPTERS: &[&str] = &[
+    "trove-embedded",
+    "trove-extract",
+    "trove-files",
+    "trove-local",
+    "trove-openai",
+    "trove-store",
+];
 
 /// Ports without a suite, and why.
 const WITHOUT_SUITE: &[(&str, &str)] = &[
