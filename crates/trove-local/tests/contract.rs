@@ -22,3 +22,11 @@ async fn model() -> Option<Box<LocalEmbeddingModel>> {
 }
 
 trove_testkit::embedding_model_contract!(model());
+
+mod language_model {
+    use trove_local::ExtractiveLanguageModel;
+
+    trove_testkit::language_model_contract!(async {
+        Some(Box::new(ExtractiveLanguageModel::new()))
+    });
+}
