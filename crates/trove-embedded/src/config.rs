@@ -10,6 +10,9 @@ pub struct EmbeddedIndexConfig {
     /// Length of the vectors; `None` searches by words only. A directory that holds vectors keeps
     /// them while it is opened with `None`.
     pub dimensions: Option<usize>,
+    /// Name of the model that makes the vectors. The directory notes it, and is not opened with
+    /// another one: vectors of two models cannot be compared. `None` is not compared.
+    pub model: Option<String>,
     /// Most documents that one write takes.
     pub batch_max: usize,
     /// Text that is buffered before a segment is written, in bytes. At least 15 MB; it is
@@ -30,6 +33,7 @@ impl Default for EmbeddedIndexConfig {
     fn default() -> Self {
         Self {
             dimensions: None,
+            model: None,
             batch_max: 500,
             write_buffer_bytes: 32_000_000,
             candidates_min: 200,

@@ -45,6 +45,19 @@ pub enum IndexDirectoryError {
         /// The directory.
         path: PathBuf,
     },
+    /// Its vectors were made by another model.
+    #[error(
+        "`{}` holds vectors of the embedding model {want}, which cannot be compared with those of {got}: configure {want} again, or remove the directory and index the documents again",
+        path.display()
+    )]
+    OtherModel {
+        /// The directory.
+        path: PathBuf,
+        /// The model of the directory.
+        want: String,
+        /// The model that it was to be opened with.
+        got: String,
+    },
     /// A part is missing or unreadable.
     #[error("`{}` does not hold a complete document index: {problem}; restore it from a backup, or remove it and index again", path.display())]
     Damaged {

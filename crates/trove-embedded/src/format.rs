@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! lock               held while the index is open
-//! trove-index.json   format and length of the vectors
+//! trove-index.json   format, length of the vectors, and the model that makes them
 //! lexical/           tantivy: the system of record
 //! dense/             Qdrant Edge: vectors, a derivative of `lexical`
 //! dense-state.json   how far `dense` is known to be on disk
@@ -27,11 +27,14 @@ pub(crate) struct Layout {
 }
 
 /// Contents of `trove-index.json`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Description {
     format: u32,
     /// Length of the vectors; `None` until the index is first opened with a model.
     pub dimensions: Option<usize>,
+    /// Name of the model that makes the vectors; `None` until it is known.
+    #[serde(default)]
+    pub model: Option<String>,
 }
 
 /// Contents of `dense-state.json`: what the last flush of the vectors covered.
@@ -119,8 +122,9 @@ impl Layout {
     pub(crate) fn write_description(
         &self,
         dimensions: Option<usize>,
+        model: Option<String>,
     ) -> Result<(), IndexDirectoryError> {
-        write_json(&self.description(), &Description { format: FORMAT, dimensions })
+        write_json(&self.description(), &Description { format: FORMAT, dimensions, model })
     }
 
     /// The state of the vectors; the empty state when it is absent or unreadable, which only costs

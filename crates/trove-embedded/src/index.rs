@@ -67,6 +67,15 @@ struct Thread {
 }
 
 impl EmbeddedDocumentIndex {
+    /// Length of the vectors of the index in `dir`; `None` when there is none, or nobody knows.
+    ///
+    /// # Errors
+    ///
+    /// When the directory cannot be read.
+    pub fn dimensions_in(dir: &Path) -> Result<Option<usize>, IndexDirectoryError> {
+        Ok(Layout::new(dir).read_description()?.and_then(|description| description.dimensions))
+    }
+
     /// Opens the index in `dir`; creates it when there is none.
     ///
     /// Blocks for as long as reading the directory takes: well below a second for 100,000 chunks.
@@ -75,7 +84,8 @@ impl EmbeddedDocumentIndex {
     ///
     /// [`DocumentIndexError::DimensionMismatch`] when the index holds vectors of another length.
     /// [`DocumentIndexError::Backend`] with an [`IndexDirectoryError`] as its source when the
-    /// directory is damaged, was written by another release or is not accessible.
+    /// directory is damaged, holds vectors of another model, was written by another release or is
+    /// not accessible.
     /// [`DocumentIndexError::Unavailable`] when another index uses the directory.
     #[tracing::instrument(name = "index.open", skip_all, fields(path = %dir.display()))]
     pub fn open(dir: &Path, config: EmbeddedIndexConfig) -> Result<Self, DocumentIndexError> {
@@ -87,9 +97,9 @@ impl EmbeddedDocumentIndex {
             }
             error => directory("index.open")(error),
         })?);
-        prepare_directory(&layout, config.dimensions)?;
+        prepare_directory(&layout, &config)?;
         let (index, fields) = schema::open_or_create(&layout).map_err(directory("index.open"))?;
-        describe(&layout, config.dimensions)?;
+        describe(&layout, &config)?;
 
         let reader = index
             .reader_builder()
@@ -377,8 +387,12 @@ async fn blocking<T: Send + 'static>(
     spawn_blocking(work).await.map_err(backend(operation))?
 }
 
-/// Makes the directories of a new index; tells a damaged one from a new one.
-fn prepare_directory(layout: &Layout, dimensions: Option<usize>) -> Result<(), DocumentIndexError> {
+/// Makes the directories of a new index; tells a damaged one from a new one, and one with vectors
+/// of another model.
+fn prepare_directory(
+    layout: &Layout,
+    config: &EmbeddedIndexConfig,
+) -> Result<(), DocumentIndexError> {
     let directory = backend::<IndexDirectoryError>("index.open");
     let lexical = layout.lexical();
     let prepare = || -> Result<Option<(usize, usize)>, IndexDirectoryError> {
@@ -390,7 +404,14 @@ fn prepare_directory(layout: &Layout, dimensions: Option<usize>) -> Result<(), D
             let problem = "`lexical/meta.json` is missing";
             return Err(IndexDirectoryError::damaged(layout.root(), problem));
         }
-        Ok(description.dimensions.zip(dimensions).filter(|(want, got)| want != got))
+        match description.model.zip(config.model.clone()) {
+            Some((want, got)) if want != got => {
+                let path = layout.root().to_owned();
+                return Err(IndexDirectoryError::OtherModel { path, want, got });
+            }
+            _ => {}
+        }
+        Ok(description.dimensions.zip(config.dimensions).filter(|(want, got)| want != got))
     };
     match prepare().map_err(directory)? {
         Some((want, got)) => Err(DocumentIndexError::DimensionMismatch { got, want }),
@@ -398,12 +419,17 @@ fn prepare_directory(layout: &Layout, dimensions: Option<usize>) -> Result<(), D
     }
 }
 
-/// Notes the length of the vectors the first time that it is known.
-fn describe(layout: &Layout, dimensions: Option<usize>) -> Result<(), DocumentIndexError> {
+/// Notes the model and the length of its vectors the first time that they are known.
+fn describe(layout: &Layout, config: &EmbeddedIndexConfig) -> Result<(), DocumentIndexError> {
     let directory = || backend::<IndexDirectoryError>("index.open");
-    let known = layout.read_description().map_err(directory())?;
-    let news = known.is_none_or(|known| known.dimensions.is_none() && dimensions.is_some());
-    if news { layout.write_description(dimensions).map_err(directory()) } else { Ok(()) }
+    let noted = layout.read_description().map_err(directory())?;
+    let known = noted.as_ref().map(|noted| (noted.dimensions, noted.model.clone()));
+    let (dimensions, model) = known.unwrap_or_default();
+    let (dimensions, model) =
+        (dimensions.or(config.dimensions), model.or_else(|| config.model.clone()));
+    let is_noted =
+        noted.is_some_and(|noted| noted.dimensions == dimensions && noted.model == model);
+    if is_noted { Ok(()) } else { layout.write_description(dimensions, model).map_err(directory()) }
 }
 
 fn open_dense(

@@ -232,3 +232,25 @@ async fn a_damaged_directory_is_refused_with_its_path() {
         assert!(refusal.contains(&directory.path().display().to_string()), "{number}: {refusal}");
     }
 }
+
+/// Vectors of two models would be ranked against each other, and mean nothing.
+#[tokio::test]
+async fn vectors_of_another_model_are_refused() {
+    let directory = TempDir::new().unwrap();
+    let with = |model: Option<&str>| EmbeddedIndexConfig {
+        model: model.map(str::to_owned),
+        ..EmbeddedIndexConfig::with_dimensions(DIMENSIONS)
+    };
+    let open = |model| EmbeddedDocumentIndex::open(directory.path(), with(model));
+    assert_eq!(EmbeddedDocumentIndex::dimensions_in(directory.path()).unwrap(), None);
+    // Whoever does not say which model it is changes nothing, before and after.
+    drop(open(None).unwrap());
+    drop(open(Some("one")).unwrap());
+    drop(open(None).unwrap());
+    let error = open(Some("other")).err().unwrap();
+    let text = error.source().unwrap().to_string();
+    assert!(text.contains("model one") && text.contains("those of other"), "{text}");
+    assert!(text.contains("configure one again, or remove the directory"), "{text}");
+    drop(open(Some("one")).unwrap());
+    assert_eq!(EmbeddedDocumentIndex::dimensions_in(directory.path()).unwrap(), DIMENSIONS);
+}
