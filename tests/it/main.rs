@@ -13,6 +13,7 @@ mod identity;
 mod index_command;
 mod key_command;
 mod lifecycle;
+mod models;
 mod server;
 mod stack;
 mod tidy;

@@ -12,11 +12,13 @@ mod index;
 mod ingestion;
 mod layers;
 mod listen;
+mod llm;
 mod load;
 mod log;
 mod problem;
 mod retrieval;
 mod rule;
+mod secret;
 mod show;
 mod shutdown;
 
@@ -25,16 +27,18 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use database::{DatabaseSection, DatabaseUrl};
-pub use embedding::{EmbeddingPrecision, EmbeddingSection};
+pub use embedding::{EmbeddingPrecision, EmbeddingProvider, EmbeddingSection};
 pub use http::HttpSection;
 pub use index::IndexSection;
 pub use ingestion::IngestionSection;
 pub use listen::ListenAddress;
+pub use llm::LlmSection;
 pub use load::{Flags, Loaded, Sources, load};
 pub use log::{LogFormat, LogSection};
 pub use problem::ConfigError;
 pub use retrieval::RetrievalSection;
 pub use rule::{keys, rules};
+pub use secret::Secret;
 pub use show::show;
 pub use shutdown::ShutdownSection;
 
@@ -58,6 +62,8 @@ pub struct Config {
     pub index: IndexSection,
     /// The embedding model.
     pub embedding: EmbeddingSection,
+    /// The language model.
+    pub llm: LlmSection,
     /// How searches work.
     pub retrieval: RetrievalSection,
     /// Bounds on what is taken in.
@@ -77,6 +83,7 @@ impl Default for Config {
             database: DatabaseSection::default(),
             index: IndexSection::default(),
             embedding: EmbeddingSection::default(),
+            llm: LlmSection::default(),
             retrieval: RetrievalSection::default(),
             ingestion: IngestionSection::default(),
             log: LogSection::default(),

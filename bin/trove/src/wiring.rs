@@ -1,6 +1,7 @@
 //! Which adapter stands behind which port.
 
 mod identity;
+mod language_model;
 mod model;
 mod readiness;
 mod store;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use tokio::task::spawn_blocking;
-use trove_domain::port::{DocumentIndex, IdGenerator};
+use trove_domain::port::{DocumentIndex, DocumentIndexError, IdGenerator};
 use trove_embedded::{EmbeddedDocumentIndex, EmbeddedIndexConfig};
 use trove_engine::{Backends, Engine, EngineConfig, IngestionLimits, SystemIds};
 use trove_http::{HttpConfig, ReadinessProbe};
@@ -19,6 +20,7 @@ use trove_store::Store;
 
 use crate::config::{Config, IndexSection};
 
+pub use language_model::LanguageModels;
 pub use model::Model;
 pub use readiness::Stopping;
 use unindexed::Unindexed;
@@ -29,6 +31,8 @@ pub struct Deployment {
     pub engine: Engine,
     /// The embedding model, or why there is none.
     pub model: Model,
+    /// The language models; `None` where only the database is open.
+    pub language_models: Option<LanguageModels>,
     store: Arc<Store>,
     data_dir: PathBuf,
 }
@@ -40,14 +44,16 @@ impl Deployment {
     ///
     /// A sentence that names what cannot be opened, and what to do.
     pub async fn open(config: &Config) -> anyhow::Result<Self> {
+        let language_models = LanguageModels::open(config)?;
         let (store, model) = tokio::try_join!(store::open(config), Model::load(config))?;
         let index: Arc<dyn DocumentIndex> = if config.retrieval.disable_vector_db {
             Arc::new(Unindexed)
         } else {
             identity::bind(&config.data_dir, &store, SystemIds.uuid()).await?;
-            open_index(config, model.dimensions()).await?
+            open_index(config, &model).await?
         };
-        let engine = engine(config, &store, index, &model);
+        let language_models = Some(language_models);
+        let engine = engine(config, &store, index, &model, language_models.as_ref());
         if !config.retrieval.disable_vector_db {
             let lost = engine.notice_lost_index().await;
             let lost = lost.context("the registry cannot be compared with the index")?;
@@ -59,7 +65,7 @@ impl Deployment {
                 );
             }
         }
-        Ok(Self { engine, model, store, data_dir: config.data_dir.clone() })
+        Ok(Self { engine, model, language_models, store, data_dir: config.data_dir.clone() })
     }
 
     /// Opens the database alone: enough for users and keys, and harmless while the service runs.
@@ -70,8 +76,8 @@ impl Deployment {
     pub async fn open_database(config: &Config) -> anyhow::Result<Self> {
         let store = store::open_existing(config).await?;
         let model = Model::NotUsed;
-        let engine = engine(config, &store, Arc::new(Unindexed), &model);
-        Ok(Self { engine, model, store, data_dir: config.data_dir.clone() })
+        let engine = engine(config, &store, Arc::new(Unindexed), &model, None);
+        Ok(Self { engine, model, language_models: None, store, data_dir: config.data_dir.clone() })
     }
 
     /// Makes the index of the data directory, which must be ours, the one of the database,
@@ -113,8 +119,13 @@ fn engine(
     store: &Arc<Store>,
     index: Arc<dyn DocumentIndex>,
     model: &Model,
+    language_models: Option<&LanguageModels>,
 ) -> Engine {
-    let backends = Backends::new(store, index, model.port());
+    let backends = Backends {
+        language_model: language_models.map(|models| Arc::clone(&models.default)),
+        language_models: language_models.map(|models| Arc::clone(&models.factory)),
+        ..Backends::new(store, index, model.port())
+    };
     let engine_config = EngineConfig {
         hybrid_alpha: config.retrieval.hybrid_alpha,
         vector_db: !config.retrieval.disable_vector_db,
@@ -124,21 +135,27 @@ fn engine(
     Engine::new(backends, engine_config)
 }
 
-async fn open_index(
-    config: &Config,
-    dimensions: Option<usize>,
-) -> anyhow::Result<Arc<dyn DocumentIndex>> {
+async fn open_index(config: &Config, model: &Model) -> anyhow::Result<Arc<dyn DocumentIndex>> {
     let dir = config.index_dir();
     let IndexSection { write_buffer_bytes, optimize_after_vectors, idle_after } = config.index;
     let index_config = EmbeddedIndexConfig {
         write_buffer_bytes,
         optimize_after: optimize_after_vectors,
         idle_after,
-        ..EmbeddedIndexConfig::with_dimensions(dimensions)
+        model: model.noted_name(),
+        ..EmbeddedIndexConfig::with_dimensions(model.dimensions())
     };
     let opened = spawn_blocking(move || EmbeddedDocumentIndex::open(&dir, index_config)).await;
-    let index = opened.context("opening the document index failed")?.with_context(|| {
-        format!("the document index in {} cannot be opened", config.index_dir().display())
+    let opened = opened.context("opening the document index failed")?;
+    let remedy = match &opened {
+        Err(DocumentIndexError::DimensionMismatch { .. }) => {
+            " with this embedding model (configure the one that made its vectors, or remove the \
+             directory and index the documents again)"
+        }
+        _ => "",
+    };
+    let index = opened.with_context(|| {
+        format!("the document index in {} cannot be opened{remedy}", config.index_dir().display())
     })?;
     Ok(Arc::new(index))
 }

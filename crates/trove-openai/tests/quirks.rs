@@ -172,8 +172,8 @@ async fn json_that_is_cut_off_is_no_answer() {
 #[tokio::test]
 async fn events_without_a_blank_line_between_them_are_read() {
     let lines = [text("y"), text("es"), finish("stop"), "[DONE]".to_owned()];
-    let lines: String = lines.iter().map(|line| format!("data: {line}\n")).collect();
-    assert_eq!(said(Reply::stream(lines)).await.unwrap().text, "yes");
+    let lines = lines.map(|line| format!("data: {line}\n"));
+    assert_eq!(said(Reply::stream(lines.concat())).await.unwrap().text, "yes");
 }
 
 #[tokio::test]

@@ -5,18 +5,22 @@ use std::io::{self, Write};
 use super::print;
 use crate::config::{Loaded, show};
 use crate::failure::{Failure, SUCCESS, USAGE};
-use crate::wiring::Model;
+use crate::wiring::{LanguageModels, Model};
 
 /// Prints the effective values. Settings that cannot be used never get here; the model is read as
-/// `trove serve` would, because its directory is a setting, too.
+/// `trove serve` would, because its directory is a setting, too. Nothing is sent to models behind
+/// interfaces.
 ///
 /// # Errors
 ///
-/// When the model's files are not the model, or standard output cannot be written.
+/// When the model's files are not the model, when settings of a model cannot work together, or
+/// when standard output cannot be written.
 pub async fn run(loaded: &Loaded) -> Result<u8, Failure> {
     print(&show(loaded))?;
-    let model = Model::load(&loaded.config).await;
-    if let Model::Missing { dir } = model.map_err(|error| Failure { code: USAGE, error })? {
+    let refused = |error| Failure { code: USAGE, error };
+    LanguageModels::open(&loaded.config).map_err(refused)?;
+    let model = Model::check(&loaded.config).await;
+    if let Model::Missing { dir } = model.map_err(refused)? {
         // A closed standard error takes no warning.
         let _ = writeln!(
             io::stderr(),

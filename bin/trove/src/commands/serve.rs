@@ -40,6 +40,9 @@ pub async fn run(config: Config, print_admin_key: bool) -> Result<u8, Failure> {
         () = lifecycle.stop().cancelled() => return Ok(SUCCESS),
     };
     deployment.model.announce();
+    if let Some(models) = &deployment.language_models {
+        models.announce();
+    }
     let show_key = print_admin_key || is_read_by_a_person(&config.log);
     make_first_administrator(&deployment.engine, &data_dir, show_key).await?;
 

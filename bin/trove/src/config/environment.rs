@@ -7,10 +7,15 @@ use super::problem::{closest, suggestion};
 use super::rule;
 
 /// Settings with names of their own.
-const NAMED: [(&str, &str); 5] = [
+const NAMED: [(&str, &str); 10] = [
     ("TROVE_DATA_DIR", "data_dir"),
     ("TROVE_LISTEN", "listen"),
     ("TROVE_MODEL_DIR", "embedding.model_dir"),
+    ("TROVE_LLM_PROVIDER", "llm.provider"),
+    ("TROVE_LLM_URL", "llm.url"),
+    ("TROVE_LLM_MODEL", "llm.model"),
+    ("TROVE_LLM_API_KEY", "llm.api_key"),
+    ("TROVE_LLM_API_KEY_FILE", "llm.api_key_file"),
     ("DISABLE_VECTOR_DB", "retrieval.disable_vector_db"),
     ("HYBRID_ALPHA", "retrieval.hybrid_alpha"),
 ];

@@ -10,6 +10,7 @@ use figment::{Figment, error::Kind};
 use super::layers::Layer;
 use super::problem::ConfigError;
 use super::rule::{Rule, dict_of, leaves, rules};
+use super::secret::MASK;
 use super::{Config, DatabaseUrl, FILE_NAME, LogFormat, environment};
 
 /// What a configuration is made from.
@@ -153,15 +154,24 @@ fn wrong_type(figment: &Figment, error: &figment::Error) -> String {
     }
 }
 
+/// Settings that hold secrets, and addresses that may.
+const SECRETS: [&str; 5] =
+    ["llm.url", "llm.api_key", "llm.headers", "embedding.url", "embedding.api_key"];
+
 fn wrong_value(figment: &Figment, rule: &Rule) -> String {
     let key = rule.key;
     let value = figment.find_value(key).ok();
     // A wrong address of a database may hold a right password.
     let (shown, hint) = if key == "database.url" {
         let url = value.and_then(Value::into_string).map(DatabaseUrl::new);
-        ("********".to_owned(), url.map_or_else(String::new, |url| url.hint()))
+        (MASK.to_owned(), url.map_or_else(String::new, |url| url.hint()))
     } else {
-        (value.as_ref().map_or_else(String::new, shown), String::new())
+        let shown = match value {
+            _ if SECRETS.contains(&key) => MASK.to_owned(),
+            Some(value) => shown(&value),
+            None => String::new(),
+        };
+        (shown, String::new())
     };
     format!("`{key}` is {shown} ({}), expected {}{hint}", origin(figment, key), rule.accepted)
 }

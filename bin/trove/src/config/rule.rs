@@ -35,6 +35,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
         super::database::RULES,
         super::index::RULES,
         super::embedding::RULES,
+        super::llm::RULES,
         super::retrieval::RULES,
         super::ingestion::RULES,
         super::log::RULES,

@@ -38,6 +38,9 @@ pub fn show(loaded: &Loaded) -> String {
 fn consequence(key: &str, config: &Config) -> String {
     match key {
         "embedding.model_dir" => format!(": {}", config.model_dir().display()),
+        "llm.provider" if !config.llm.is_configured() => {
+            ": answers are quotes from the passages".to_owned()
+        }
         "database.url" => format!(": SQLite in {}", config.sqlite_path().display()),
         _ => String::new(),
     }

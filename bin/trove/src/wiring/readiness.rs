@@ -32,10 +32,10 @@ pub(super) fn probe(
 ) -> ReadinessProbe {
     let data_dir: Arc<Path> = data_dir.into();
     let (engine, store, stopping) = (engine.clone(), Arc::clone(store), stopping.clone());
-    let model = embedding_model(model);
+    let (model, language) = (embedding_model(model), language_model(&engine));
     Arc::new(move || {
         let (engine, store) = (engine.clone(), Arc::clone(&store));
-        let (stopping, model) = (stopping.clone(), model.clone());
+        let (stopping, model, language) = (stopping.clone(), model.clone(), language.clone());
         let data_dir = Arc::clone(&data_dir);
         Box::pin(async move {
             let mut components = Vec::new();
@@ -55,6 +55,7 @@ pub(super) fn probe(
             });
             components.push(storage(&data_dir));
             components.push(model);
+            components.push(language);
             Readiness { components }
         })
     })
@@ -89,7 +90,7 @@ fn storage(data_dir: &Path) -> Component {
 
 fn embedding_model(model: &Model) -> Component {
     let (state, reason) = match model {
-        Model::Loaded(_) => (ComponentState::Ok, None),
+        Model::Loaded(_) | Model::Remote(_) => (ComponentState::Ok, None),
         Model::Missing { .. } => (
             ComponentState::Degraded,
             Some("no embedding model is installed: searches are by words alone"),
@@ -100,6 +101,19 @@ fn embedding_model(model: &Model) -> Component {
         ),
     };
     component("embedding_model", state, reason)
+}
+
+/// What is configured. Whether it answers is not asked: everything but answers works without it,
+/// and a probe would cost tokens.
+fn language_model(engine: &Engine) -> Component {
+    let model = engine.backends().language_model.as_ref();
+    let configured = model.is_some_and(|model| model.info().follows_instructions);
+    let reason = if configured {
+        "a language model is configured"
+    } else {
+        "no language model is configured: answers are quotes from passages"
+    };
+    component("language_model", ComponentState::Ok, Some(reason))
 }
 
 fn component(name: &str, state: ComponentState, reason: Option<&str>) -> Component {

@@ -21,7 +21,9 @@ pub type LlmStream = Pin<Box<dyn Stream<Item = Result<LlmEvent, LanguageModelErr
 ///   with the error. Nothing follows either.
 /// * Text comes in the order it is to be read; joined, it is the answer. Pieces are not empty.
 /// * Never more than [`LlmRequest::output_tokens_max`] tokens, never longer than
-///   [`LlmRequest::deadline`].
+///   [`LlmRequest::deadline`]. A bound of 0 gives an empty answer that ended for its length.
+/// * A conversation without a word may be refused ([`LanguageModelError::Refused`]); nothing else
+///   about a text is.
 /// * Cancel-safe: dropping the future or the stream ends the work at the provider, too.
 /// * Errors and their chains hold no secret.
 ///
@@ -54,7 +56,8 @@ pub struct LanguageModelEndpoint {
     pub api_version: Option<String>,
     /// Name of the deployment, where the kind has some.
     pub deployment: Option<String>,
-    /// Settings of the kind: `organization`, `header:<name>` … They may be secrets.
+    /// Settings of the kind: `organization`, `project`, `reasoning_effort`, `header:<name>`. They
+    /// may be secrets. One that the adapter does not know is refused.
     pub custom: BTreeMap<String, SecretString>,
     /// The model.
     pub model: String,
