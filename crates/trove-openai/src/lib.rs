@@ -5,8 +5,8 @@
 //! embedding model. Requests are the types of `async-openai`. Its client is not used: it reads
 //! settings from the environment, panics on a key that no header can hold, buffers lines without
 //! bound, logs answers that it cannot read, and its response types refuse what servers other than
-//! OpenAI's leave out. So requests go through `reqwest`, the event stream is read here ([`sse`]),
-//! and answers are read leniently ([`chunk`]).
+//! OpenAI's leave out. So requests go through `reqwest`, the event stream is read here (`sse`),
+//! and answers are read leniently (`chunk`).
 //!
 //! * **Redirects** are not followed: the key would go along.
 //! * **Proxies** are those of `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.

@@ -44,6 +44,8 @@ pub(crate) struct Reading {
     /// Whether the model has said anything.
     began: bool,
     reason: Option<FinishReason>,
+    /// When whatever comes after the reason is no longer waited for.
+    finish_by: Instant,
     usage: Option<LlmUsage>,
     /// What is to be handed out.
     ready: VecDeque<LlmEvent>,
@@ -69,6 +71,7 @@ impl Reading {
             guard: OutputGuard::new(output_tokens_max),
             began: false,
             reason: None,
+            finish_by: deadline,
             usage: None,
             ready: VecDeque::new(),
             failure: None,
@@ -99,12 +102,8 @@ impl Reading {
 
     /// The next bytes; `None` at the end, or when the rest is not worth waiting for.
     async fn receive(&mut self) -> Result<Option<bytes::Bytes>, LanguageModelError> {
-        let silence = match (self.reason, self.began) {
-            (Some(_), _) => AFTER_FINISH,
-            (None, true) => self.timeouts.idle,
-            (None, false) => self.timeouts.first_token,
-        };
-        let until = self.deadline.min(Instant::now() + silence);
+        let silence = if self.began { self.timeouts.idle } else { self.timeouts.first_token };
+        let until = self.finish_by.min(Instant::now() + silence);
         let Some(response) = &mut self.response else { return Ok(None) };
         let received = timeout_at(until, response.chunk()).await;
         let failed = match received {
@@ -218,7 +217,10 @@ impl Reading {
                 return Ok(());
             }
         }
-        self.reason = chunk.reason.or(self.reason);
+        if chunk.reason.is_some() && self.reason.is_none() {
+            self.reason = chunk.reason;
+            self.finish_by = self.deadline.min(Instant::now() + AFTER_FINISH);
+        }
         Ok(())
     }
 

@@ -121,6 +121,7 @@ async fn a_request_carries_what_is_configured() {
     let custom = BTreeMap::from([
         ("organization".to_owned(), "org-1".into()),
         ("header:X-Team".to_owned(), "search".into()),
+        ("reasoning_effort".to_owned(), "none".into()),
     ]);
     let at = LanguageModelEndpoint { custom, ..endpoint(&server.url()) };
     answer(&*open(at, Timeouts::default()), question()).await.unwrap();
@@ -131,6 +132,7 @@ async fn a_request_carries_what_is_configured() {
     assert_eq!(request.header("x-team"), Some("search"));
     assert_eq!(request.json()["model"], "test-model");
     assert_eq!(request.json()["max_tokens"], 100);
+    assert_eq!(request.json()["reasoning_effort"], "none");
 
     let base = server.url().trim_end_matches("/v1").to_owned();
     let azure = LanguageModelEndpoint {
