@@ -128,8 +128,8 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         key: "embedding.batch_texts_max",
-        accepted: "a whole number from 1 to 2048",
-        holds: |config| (1..=2048).contains(&config.embedding.batch_texts_max),
+        accepted: "a whole number from 1 to 512",
+        holds: |config| (1..=512).contains(&config.embedding.batch_texts_max),
     },
     Rule {
         key: "embedding.model_dir",

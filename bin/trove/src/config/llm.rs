@@ -30,6 +30,9 @@ pub struct LlmSection {
     pub api_version: Option<String>,
     /// Name of the deployment at Azure. Not set by default: the name of the model.
     pub deployment: Option<String>,
+    /// How much the model thinks before it answers. Not set by default: low for OpenAI's models
+    /// that reason, and nothing is said to others.
+    pub reasoning_effort: Option<String>,
     /// Most tokens of a prompt and its answer together. Default 0: by the name of the model, as
     /// far as it is known, else 8192.
     pub context_tokens: usize,
@@ -65,6 +68,7 @@ impl Default for LlmSection {
             headers: None,
             api_version: None,
             deployment: None,
+            reasoning_effort: None,
             context_tokens: 0,
             connect_timeout: Duration::from_secs(10),
             first_token_timeout: Duration::from_mins(5),
@@ -153,6 +157,14 @@ pub(super) const RULES: &[Rule] = &[
         key: "llm.deployment",
         accepted: "the name of a deployment",
         holds: |config| config.llm.deployment.as_deref().is_none_or(is_name),
+    },
+    Rule {
+        key: "llm.reasoning_effort",
+        accepted: "none, minimal, low, medium or high",
+        holds: |config| {
+            let efforts = ["none", "minimal", "low", "medium", "high"];
+            config.llm.reasoning_effort.as_deref().is_none_or(|effort| efforts.contains(&effort))
+        },
     },
     Rule {
         key: "llm.context_tokens",

@@ -78,6 +78,9 @@ fn endpoint(llm: &LlmSection) -> anyhow::Result<Option<LanguageModelEndpoint>> {
     if let Some(organization) = &llm.organization {
         custom.insert("organization".to_owned(), organization.as_str().into());
     }
+    if let Some(effort) = &llm.reasoning_effort {
+        custom.insert("reasoning_effort".to_owned(), effort.as_str().into());
+    }
     let headers = llm.headers.as_ref().and_then(Secret::headers).unwrap_or_default();
     custom.extend(headers.into_iter().map(|(name, value)| (format!("header:{name}"), value)));
     let kind = llm.provider.clone().unwrap_or_else(|| "custom".to_owned());
