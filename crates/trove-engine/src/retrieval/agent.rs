@@ -2,37 +2,25 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
 use trove_domain::access::Caller;
+use trove_domain::agent::RetrievalScope;
+use trove_domain::id::AgentId;
 use trove_domain::port::LanguageModel;
 use trove_domain::query::Knowledge;
 
 use super::{ModelChoice, SearchError};
 use crate::Engine;
 
-/// The agent that everybody has and that restricts nothing.
-const DEFAULT_AGENT: i32 = 0;
-
-/// What an agent restricts a search to, on top of what the caller asks for.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct AgentScope {
-    /// What it knows; everything when absent.
-    pub knowledge: Option<Knowledge>,
-    /// It knows nothing older.
-    pub since: Option<DateTime<Utc>>,
-}
-
 impl Engine {
-    /// The scope of the agent `id`, when there is one and the caller may see it.
-    pub(super) fn agent_scope(
+    /// What the agent `id` does to a search, when there is one and the caller sees it.
+    pub(super) async fn agent_scope(
         &self,
-        _caller: &Caller,
+        caller: &Caller,
         id: Option<i32>,
-    ) -> Result<AgentScope, SearchError> {
-        match id {
-            None | Some(DEFAULT_AGENT) => Ok(AgentScope::default()),
-            Some(id) => Err(SearchError::Agent { id }),
-        }
+    ) -> Result<RetrievalScope, SearchError> {
+        let Some(id) = id else { return Ok(RetrievalScope::default()) };
+        let scope = self.backends().agents.retrieval_scope(caller, AgentId(id)).await?;
+        scope.ok_or(SearchError::Agent { id })
     }
 
     /// The model that helps with a search: the one that is asked for, or the deployment's.
@@ -46,4 +34,12 @@ impl Engine {
             Some(choice) => Err(SearchError::Provider { name: choice.provider.clone() }),
         }
     }
+}
+
+/// The documents that the agent knows; `None` for all.
+pub(super) fn knowledge(agent: &RetrievalScope) -> Option<Knowledge> {
+    agent.restricts_knowledge().then(|| Knowledge {
+        document_sets: agent.document_sets.iter().copied().collect(),
+        documents: agent.documents.iter().cloned().collect(),
+    })
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use futures::future::join;
 use futures::stream::{self, Stream};
 use trove_domain::access::Caller;
+use trove_domain::agent::RetrievalScope;
 use trove_domain::port::LanguageModel;
 use trove_domain::query::HybridAlpha;
 use trove_domain::section::{RankedSection, merge_adjacent};
 
-use super::agent::AgentScope;
 use super::assistant::Assistant;
 use super::expansion::expansions;
 use super::recall::{Visible, WeightedQuery};
@@ -55,7 +55,7 @@ impl Engine {
         request: DocumentSearchRequest,
     ) -> Result<impl Stream<Item = SearchEvent> + Send + use<>, SearchError> {
         let DocumentSearchRequest { query, filters, hits, alpha, expand, select_from } = request;
-        let visible = self.visible(caller, filters, AgentScope::default()).await?;
+        let visible = self.visible(caller, filters, &RetrievalScope::default()).await?;
         let model =
             if expand || select_from.is_some() { self.helping_model(caller, None)? } else { None };
         let search = DocumentSearch {

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, TimeDelta, Utc};
 use futures::future::join_all;
 use trove_domain::access::{AccessScope, Caller};
+use trove_domain::agent::RetrievalScope;
 use trove_domain::hit::ScoredChunk;
 use trove_domain::id::DocumentSetId;
 use trove_domain::query::{HybridAlpha, IndexQuery, SearchFilters, TimeRange};
 use trove_domain::rank_fusion::reciprocal_rank_fusion;
 
-use super::agent::AgentScope;
+use super::agent::knowledge;
 use super::{FilterRequest, SearchError};
 use crate::{Engine, log};
 
@@ -38,12 +39,13 @@ impl Engine {
         &self,
         caller: &Caller,
         request: FilterRequest,
-        agent: AgentScope,
+        agent: &RetrievalScope,
     ) -> Result<Visible, SearchError> {
         let FilterRequest { sources, document_sets, tags, updated_at, created_at } = request;
         let document_sets = self.visible_sets(caller, &document_sets).await?;
         let scope = self.backends().access.scope_for(caller).await?;
-        let updated_at = TimeRange { start: updated_at.start.max(agent.since), ..updated_at };
+        let updated_at =
+            TimeRange { start: updated_at.start.max(agent.search_start_date), ..updated_at };
         let filters = SearchFilters {
             sources,
             document_sets,
@@ -52,7 +54,7 @@ impl Engine {
             undated_pass: undated_pass(&updated_at, self.backends().clock.now()),
             updated_at,
             created_at,
-            knowledge: agent.knowledge,
+            knowledge: knowledge(agent),
         };
         Ok(Visible { scope, filters })
     }
