@@ -6,6 +6,7 @@ mod document_sets;
 mod hostile;
 mod ingestion;
 mod search;
+mod search_as_agent;
 mod search_faults;
 mod search_history;
 mod search_with_model;
