@@ -28,6 +28,7 @@ pub mod model_server;
 pub mod postgres;
 pub mod scripted_model;
 pub mod search_history;
+pub mod services;
 pub mod stores;
 pub mod text_extractor;
 pub mod user_store;

@@ -2,46 +2,16 @@
 //!
 //! Tests that need a server ask [`Schema::create`]. It uses the server named by
 //! `TROVE_TEST_POSTGRES_URL`, which `with-postgres` (a binary of this crate) sets for the command
-//! it runs. Without it the test is skipped, unless `TROVE_TEST_REQUIRE` lists `postgres`: then it
-//! fails, so that a suite is never green because nothing ran.
+//! it runs; see [`crate::services`] for what happens without it.
 
 mod cluster;
 
 use tokio_postgres::NoTls;
 use uuid::Uuid;
 
+use crate::services::postgres_url;
+
 pub use cluster::{Cluster, ClusterError};
-
-/// Where the server for tests is.
-pub const URL_VARIABLE: &str = "TROVE_TEST_POSTGRES_URL";
-
-/// Services whose absence fails a test instead of skipping it, separated by commas.
-pub const REQUIRE_VARIABLE: &str = "TROVE_TEST_REQUIRE";
-
-fn environment(name: &str) -> Option<String> {
-    #[expect(clippy::disallowed_methods, reason = "tests are configured by the environment")]
-    let value = std::env::var(name).ok();
-    value.filter(|value| !value.is_empty())
-}
-
-/// The address of the server for tests; `None`, after saying so, when there is none.
-///
-/// # Panics
-///
-/// When there is none and it is required.
-#[must_use]
-pub fn server_url() -> Option<String> {
-    let url = environment(URL_VARIABLE);
-    if url.is_none() {
-        let required = environment(REQUIRE_VARIABLE).unwrap_or_default();
-        assert!(
-            !required.split(',').any(|service| service.trim() == "postgres"),
-            "{URL_VARIABLE} is not set, and {REQUIRE_VARIABLE} requires PostgreSQL"
-        );
-        eprintln!("skipped: {URL_VARIABLE} is not set");
-    }
-    url
-}
 
 /// An empty schema, dropped with everything in it when the value is.
 ///
@@ -59,7 +29,7 @@ impl Schema {
     ///
     /// When the server does not answer, or when there is none and it is required.
     pub async fn create() -> Option<Self> {
-        let server = server_url()?;
+        let server = postgres_url()?;
         #[expect(clippy::disallowed_methods, reason = "tests in other processes make schemas too")]
         let name = format!("test_{}", Uuid::new_v4().simple());
         execute(&server, &format!("CREATE SCHEMA {name}")).await.unwrap();

@@ -5,7 +5,8 @@
 
 use std::process::ExitCode;
 
-use trove_testkit::postgres::{Cluster, REQUIRE_VARIABLE, URL_VARIABLE};
+use trove_testkit::postgres::Cluster;
+use trove_testkit::services::{POSTGRES_URL_VARIABLE, REQUIRE_VARIABLE, required};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -22,7 +23,11 @@ async fn main() -> ExitCode {
         }
     };
     let mut command = tokio::process::Command::new(&program);
-    command.args(arguments).env(URL_VARIABLE, cluster.url()).env(REQUIRE_VARIABLE, "postgres");
+    let required = required().chain(["postgres".to_owned()]).collect::<Vec<_>>().join(",");
+    command
+        .args(arguments)
+        .env(POSTGRES_URL_VARIABLE, cluster.url())
+        .env(REQUIRE_VARIABLE, required);
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {

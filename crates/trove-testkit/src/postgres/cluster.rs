@@ -126,7 +126,7 @@ impl Binaries {
     fn find(directory: &Path) -> Result<Self, ClusterError> {
         let complete =
             |folder: &PathBuf| folder.join("initdb").is_file() && folder.join("pg_ctl").is_file();
-        let path = super::environment("PATH").unwrap_or_default();
+        let path = crate::services::environment("PATH").unwrap_or_default();
         let mut distribution: Vec<_> = std::fs::read_dir("/usr/lib/postgresql")
             .into_iter()
             .flatten()
