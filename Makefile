@@ -35,8 +35,14 @@ test: model ## run every test that needs no service
 	$(TEST) --workspace
 	cargo test --workspace --doc
 
-test-services: model ## run the tests that need PostgreSQL, on a throw-away cluster
+test-services: model ## run the tests that need PostgreSQL (a throw-away cluster) or Qdrant (TROVE_TEST_QDRANT_URL)
 	$(DEBUG)/with-postgres $(TEST) --workspace postgres
+ifdef TROVE_TEST_QDRANT_URL
+	$(DEBUG)/with-postgres env TROVE_TEST_REQUIRE=postgres,qdrant $(TEST) --package trove-qdrant
+	$(DEBUG)/with-postgres env TROVE_TEST_REQUIRE=postgres,qdrant $(TEST) --package trove qdrant
+else
+	@echo 'TROVE_TEST_QDRANT_URL is not set: tests of the Qdrant index are left out'
+endif
 
 check: ## formatting and lints
 	cargo fmt --all --check

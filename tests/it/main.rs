@@ -14,6 +14,7 @@ mod index_command;
 mod key_command;
 mod lifecycle;
 mod models;
+mod qdrant;
 mod server;
 mod stack;
 mod tidy;

@@ -19,6 +19,7 @@ const CLIENTS_AND_FRAMEWORKS: &[&str] = &[
     "indicatif",
     "libsqlite3-sys",
     "object_store",
+    "qdrant-client",
     "qdrant-edge",
     "reqwest",
     "rustls",
@@ -27,6 +28,7 @@ const CLIENTS_AND_FRAMEWORKS: &[&str] = &[
     "tokenizers",
     "tokio",
     "tokio-postgres",
+    "tonic",
     "utoipa",
 ];
 
@@ -36,6 +38,7 @@ const ADAPTERS: &[&str] = &[
     "trove-files",
     "trove-local",
     "trove-openai",
+    "trove-qdrant",
     "trove-store",
 ];
 
@@ -97,7 +100,8 @@ fn the_engine_knows_no_adapter_and_no_framework() {
 
 #[test]
 fn the_interface_knows_no_adapter() {
-    let databases = ["diesel", "libsqlite3-sys", "tantivy", "qdrant-edge", "tokio-postgres"];
+    let databases =
+        ["diesel", "libsqlite3-sys", "qdrant-client", "qdrant-edge", "tantivy", "tokio-postgres"];
     assert_free_of("trove-http", &[ADAPTERS, &databases]);
 }
 

@@ -16,6 +16,7 @@ mod llm;
 mod load;
 mod log;
 mod problem;
+mod qdrant;
 mod retrieval;
 mod rule;
 mod secret;
@@ -36,6 +37,7 @@ pub use llm::LlmSection;
 pub use load::{Flags, Loaded, Sources, load};
 pub use log::{LogFormat, LogSection};
 pub use problem::ConfigError;
+pub use qdrant::QdrantSection;
 pub use retrieval::RetrievalSection;
 pub use rule::{keys, rules};
 pub use secret::Secret;
@@ -60,6 +62,8 @@ pub struct Config {
     pub database: DatabaseSection,
     /// The embedded document index.
     pub index: IndexSection,
+    /// A Qdrant server in place of the embedded document index.
+    pub qdrant: QdrantSection,
     /// The embedding model.
     pub embedding: EmbeddingSection,
     /// The language model.
@@ -82,6 +86,7 @@ impl Default for Config {
             http: HttpSection::default(),
             database: DatabaseSection::default(),
             index: IndexSection::default(),
+            qdrant: QdrantSection::default(),
             embedding: EmbeddingSection::default(),
             llm: LlmSection::default(),
             retrieval: RetrievalSection::default(),

@@ -1,6 +1,7 @@
 //! Which adapter stands behind which port.
 
 mod identity;
+mod index;
 mod language_model;
 mod model;
 mod readiness;
@@ -12,13 +13,12 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use tokio::task::spawn_blocking;
-use trove_domain::port::{DocumentIndex, DocumentIndexError, IdGenerator};
-use trove_embedded::{EmbeddedDocumentIndex, EmbeddedIndexConfig};
-use trove_engine::{Backends, Engine, EngineConfig, IngestionLimits, SystemIds};
+use trove_domain::port::DocumentIndex;
+use trove_engine::{Backends, Engine, EngineConfig, IngestionLimits};
 use trove_http::{HttpConfig, ReadinessProbe};
 use trove_store::Store;
 
-use crate::config::{Config, IndexSection};
+use crate::config::Config;
 
 pub use language_model::LanguageModels;
 pub use model::Model;
@@ -49,8 +49,7 @@ impl Deployment {
         let index: Arc<dyn DocumentIndex> = if config.retrieval.disable_vector_db {
             Arc::new(Unindexed)
         } else {
-            identity::bind(&config.data_dir, &store, SystemIds.uuid()).await?;
-            open_index(config, &model).await?
+            index::open(config, &store, &model).await?
         };
         let language_models = Some(language_models);
         let engine = engine(config, &store, index, &model, language_models.as_ref());
@@ -80,17 +79,26 @@ impl Deployment {
         Ok(Self { engine, model, language_models: None, store, data_dir: config.data_dir.clone() })
     }
 
-    /// Makes the index of the data directory, which must be ours, the one of the database,
-    /// whichever was before.
+    /// Makes the configured index the one of the database, whichever was before. The data directory
+    /// must be ours.
     ///
     /// # Errors
     ///
-    /// When the directory belongs to another database, or one of the two cannot be written.
+    /// When the index belongs to another database, or one of the two cannot be written.
     pub async fn adopt_database(config: &Config) -> anyhow::Result<()> {
         let store = store::open_existing(config).await?;
-        let adopted = identity::adopt(&config.data_dir, &store, SystemIds.uuid()).await;
+        let adopted = index::adopt(config, &store).await;
         store.close().await;
         adopted
+    }
+
+    /// Removes the configured index with all that is in it: for measurements on one of their own.
+    ///
+    /// # Errors
+    ///
+    /// When the server that it is on does not do it.
+    pub async fn destroy_index(config: &Config) -> anyhow::Result<()> {
+        index::destroy(config).await
     }
 
     /// Answers how the components are, for as long as they live.
@@ -133,31 +141,6 @@ fn engine(
         limits: IngestionLimits { document_chars_max: config.ingestion.document_chars_max },
     };
     Engine::new(backends, engine_config)
-}
-
-async fn open_index(config: &Config, model: &Model) -> anyhow::Result<Arc<dyn DocumentIndex>> {
-    let dir = config.index_dir();
-    let IndexSection { write_buffer_bytes, optimize_after_vectors, idle_after } = config.index;
-    let index_config = EmbeddedIndexConfig {
-        write_buffer_bytes,
-        optimize_after: optimize_after_vectors,
-        idle_after,
-        model: model.noted_name(),
-        ..EmbeddedIndexConfig::with_dimensions(model.dimensions())
-    };
-    let opened = spawn_blocking(move || EmbeddedDocumentIndex::open(&dir, index_config)).await;
-    let opened = opened.context("opening the document index failed")?;
-    let remedy = match &opened {
-        Err(DocumentIndexError::DimensionMismatch { .. }) => {
-            " with this embedding model (configure the one that made its vectors, or remove the \
-             directory and index the documents again)"
-        }
-        _ => "",
-    };
-    let index = opened.with_context(|| {
-        format!("the document index in {} cannot be opened{remedy}", config.index_dir().display())
-    })?;
-    Ok(Arc::new(index))
 }
 
 /// The settings of the HTTP interface.

@@ -1,6 +1,7 @@
 //! `trove eval DIR`: retrieval quality on a judged collection, through the real pipeline.
 //!
-//! The collection is indexed in a temporary data directory and every query is asked at weight 0
+//! The collection is indexed in a temporary data directory, or in a collection of its own on the
+//! configured Qdrant server, and every query is asked at weight 0
 //! (lexical), 1 (dense) and 0.5 (hybrid), deep enough to fill a hundred documents; a document
 //! scores as its best chunk.
 
@@ -17,10 +18,10 @@ use tokio_util::sync::CancellationToken;
 use trove_domain::access::AccessScope;
 use trove_domain::cc_pair::CcPair;
 use trove_domain::document::Document;
-use trove_domain::port::EmbeddingModel;
+use trove_domain::port::{EmbeddingModel, IdGenerator};
 use trove_domain::query::{HybridAlpha, IndexQuery, SearchFilters};
-use trove_engine::Engine;
 use trove_engine::ingestion::IngestOutcome;
+use trove_engine::{Engine, SystemIds};
 
 use super::{print, print_json};
 use crate::cli::EvalArgs;
@@ -50,10 +51,12 @@ pub async fn run(config: &Config, args: EvalArgs) -> Result<u8, Failure> {
         .await
         .context("reading the collection failed")??;
     let scratch = tempfile::tempdir().context("a temporary directory cannot be made")?;
-    let deployment = Deployment::open(&scratch_config(config, &scratch)).await?;
+    let scratch_config = scratch_config(config, &scratch);
+    let deployment = Deployment::open(&scratch_config).await?;
     deployment.model.announce();
     let measured = measure(&deployment, collection, lifecycle.stop()).await;
     deployment.close().await?;
+    Deployment::destroy_index(&scratch_config).await?;
     let Some(report) = measured? else { return Ok(INTERRUPTED) };
     if args.json {
         print_json(&report.as_json())?;
@@ -63,12 +66,14 @@ pub async fn run(config: &Config, args: EvalArgs) -> Result<u8, Failure> {
     Ok(SUCCESS)
 }
 
-/// The configured pipeline on a data directory that is thrown away, with the configured model.
+/// The configured pipeline on a data directory and an index that are thrown away, with the
+/// configured model.
 fn scratch_config(config: &Config, scratch: &tempfile::TempDir) -> Config {
     let mut scratch_config = config.clone();
     scratch_config.embedding.model_dir = Some(config.model_dir());
     scratch_config.data_dir = scratch.path().to_owned();
     scratch_config.database = DatabaseSection { url: None, ..config.database.clone() };
+    scratch_config.qdrant.collection = format!("trove-eval-{}", SystemIds.uuid().simple());
     scratch_config.retrieval.disable_vector_db = false;
     scratch_config
 }

@@ -155,8 +155,15 @@ fn wrong_type(figment: &Figment, error: &figment::Error) -> String {
 }
 
 /// Settings that hold secrets, and addresses that may.
-const SECRETS: [&str; 5] =
-    ["llm.url", "llm.api_key", "llm.headers", "embedding.url", "embedding.api_key"];
+const SECRETS: [&str; 7] = [
+    "llm.url",
+    "llm.api_key",
+    "llm.headers",
+    "embedding.url",
+    "embedding.api_key",
+    "qdrant.url",
+    "qdrant.api_key",
+];
 
 fn wrong_value(figment: &Figment, rule: &Rule) -> String {
     let key = rule.key;

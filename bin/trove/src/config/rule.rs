@@ -34,6 +34,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
         super::http::RULES,
         super::database::RULES,
         super::index::RULES,
+        super::qdrant::RULES,
         super::embedding::RULES,
         super::llm::RULES,
         super::retrieval::RULES,

@@ -42,6 +42,7 @@ fn consequence(key: &str, config: &Config) -> String {
             ": answers are quotes from the passages".to_owned()
         }
         "database.url" => format!(": SQLite in {}", config.sqlite_path().display()),
+        "qdrant.url" => format!(": the document index is in {}", config.index_dir().display()),
         _ => String::new(),
     }
 }

@@ -1,9 +1,10 @@
-//! That a data directory's index and a database belong together.
+//! That an index and a database belong together.
 //!
 //! The index of a data directory holds the documents of one registry, and the documents of a
 //! registry are in one index. Anything else would find documents that the registry does not know,
 //! under groups that are others there, or miss half of them. The directory names the registry in a
-//! file, the registry names the directory in a row.
+//! file, the registry names the directory in a row. A collection on a Qdrant server has an id of its
+//! own and names the registry in its metadata.
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
+use trove_qdrant::QdrantDocumentIndex;
 use trove_store::Store;
 use uuid::Uuid;
 
@@ -56,6 +58,64 @@ pub(super) async fn adopt(data_dir: &Path, store: &Store, new: Uuid) -> anyhow::
     of_directory(data_dir, store, new).await?;
     store.release_index().await.context(CONTEXT)?;
     bind(data_dir, store, new).await
+}
+
+/// Makes sure that the collection behind `index` is the one of `store`, and marks both as belonging
+/// together when neither belongs to another.
+///
+/// # Errors
+///
+/// As [`bind`].
+pub(super) async fn bind_qdrant(
+    index: &QdrantDocumentIndex,
+    collection: &str,
+    store: &Store,
+) -> anyhow::Result<()> {
+    own_qdrant(index, collection, store).await?;
+    let holder = store.claim_index(index.id()).await.context(CONTEXT)?;
+    ensure!(
+        holder == index.id(),
+        "the documents of this database are in another index ({holder}), and would be missing in \
+         the Qdrant collection `{collection}` ({}): start Trove with that index; if it is lost or \
+         given up, `trove adopt-database` makes this one its successor",
+        index.id()
+    );
+    Ok(())
+}
+
+/// Makes the collection behind `index` the one that holds the documents of `store`, whichever did
+/// before.
+///
+/// # Errors
+///
+/// As [`bind_qdrant`]; nothing changes when the collection belongs to another database.
+pub(super) async fn adopt_qdrant(
+    index: &QdrantDocumentIndex,
+    collection: &str,
+    store: &Store,
+) -> anyhow::Result<()> {
+    own_qdrant(index, collection, store).await?;
+    store.release_index().await.context(CONTEXT)?;
+    bind_qdrant(index, collection, store).await
+}
+
+async fn own_qdrant(
+    index: &QdrantDocumentIndex,
+    collection: &str,
+    store: &Store,
+) -> anyhow::Result<()> {
+    let registry = store.registry_id().await.context(CONTEXT)?;
+    let Some(owner) = index.registry() else {
+        let told = index.set_registry(registry).await;
+        return told.context("the Qdrant collection cannot be marked as the database's");
+    };
+    ensure!(
+        owner == registry,
+        "the Qdrant collection `{collection}` belongs to another database (registry {owner}) than \
+         the one that is configured (registry {registry}). Check `database.url` and \
+         `qdrant.collection`"
+    );
+    Ok(())
 }
 
 const CONTEXT: &str = "the database cannot be compared with the index";
