@@ -264,8 +264,9 @@ fn dimensions_of(info: &CollectionInfo) -> Option<usize> {
     }
 }
 
-/// What filters, counts and sweeps ask for.
-fn payload_indexes() -> [(&'static str, FieldType, IndexParams); 9] {
+/// What filters, conditions of writes, counts and sweeps ask for. Servers in strict mode refuse to
+/// look at anything else.
+fn payload_indexes() -> [(&'static str, FieldType, IndexParams); 10] {
     let keyword = |on_disk| {
         let params = KeywordIndexParams {
             on_disk: Some(on_disk),
@@ -291,6 +292,7 @@ fn payload_indexes() -> [(&'static str, FieldType, IndexParams); 9] {
         index(field::SOURCE, keyword(true)),
         index(field::TAGS, keyword(true)),
         index(field::DOCUMENT, keyword(true)),
+        index(field::VERSION, keyword(true)),
         index(field::DOCUMENT_SETS, integer(true)),
         index(field::CHUNKS, integer(true)),
         index(field::UPDATED_AT, integer(false)),
