@@ -1,16 +1,17 @@
 //! From text to terms.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
-use frostem::{Algorithm, Stemmer};
 use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 use unicode_normalization::{IsNormalized, is_nfkc_quick};
 
 use crate::folding::{fold, fold_latin};
-use crate::function_words::is_function_word;
+use crate::function_words::languages_of;
 use crate::hash::fnv1a;
+use crate::language::{Language, LanguageSet, Script};
+use crate::profile::Profile;
 use crate::segmentation::{Kind, next_run};
+use crate::stems::Stems;
 
 /// Longest term in bytes. A longer word is cut, and told from others that begin like it by a hash.
 pub const TERM_BYTES_MAX: usize = 100;
@@ -34,35 +35,34 @@ pub enum WordClass {
 ///   word) give a term for each character and one for each two neighbours. Of a query only the
 ///   pairs count, unless a character stands alone.
 /// * Spelling that makes no difference is dropped: case, compatibility forms, accents.
-/// * Content words are stemmed, function words are not.
+/// * Content words are stemmed, function words are not. What is which depends on the language, see
+///   [`Profile`]. The terms of a language that is not the default one of its script begin with its
+///   code: `de:rechnung`.
 #[derive(Clone)]
 pub struct Analyzer {
-    of_queries: bool,
     wanted: Option<WordClass>,
-    stemmer: Stemmer,
+    /// How the words of each language of the profile are treated: Latin script first.
+    stems: [(Script, Stems, LanguageSet); Script::KNOWN.len()],
     term: String,
     buffer: String,
     run: Run,
 }
 
 impl Analyzer {
-    /// For text that is to be found.
+    /// For a text with words of the languages of `profile`.
     #[must_use]
-    pub fn of_texts() -> Self {
+    pub fn new(profile: Profile) -> Self {
+        let of = |script: Script| match profile.language(script) {
+            Some(language) => (script, Stems::of(language), LanguageSet::from_iter([language])),
+            None => (script, Stems::NONE, LanguageSet::EMPTY),
+        };
         Self {
-            of_queries: false,
             wanted: None,
-            stemmer: Stemmer::new(Algorithm::English),
+            stems: Script::KNOWN.map(of),
             term: String::new(),
             buffer: String::new(),
             run: Run::default(),
         }
-    }
-
-    /// For text that says what to find.
-    #[must_use]
-    pub fn of_queries() -> Self {
-        Self { of_queries: true, ..Self::of_texts() }
     }
 
     /// Passes over the words of other classes.
@@ -82,10 +82,10 @@ impl Analyzer {
 /// The terms of one text, one after the other.
 ///
 /// ```
-/// use trove_analysis::{Analyzer, WordClass};
+/// use trove_analysis::{Analyzer, Profile, WordClass};
 ///
 /// let text = "The invoices!";
-/// let mut analyzer = Analyzer::of_texts().only(WordClass::Content);
+/// let mut analyzer = Analyzer::new(Profile::detect(text)).only(WordClass::Content);
 /// let mut terms = analyzer.terms(text);
 /// assert!(terms.advance());
 /// assert_eq!((terms.term(), &text[terms.range()]), ("invoic", "invoices"));
@@ -105,15 +105,29 @@ impl Terms<'_> {
     /// Goes to the next term; `false` when there is none.
     pub fn advance(&mut self) -> bool {
         while self.read_word() {
-            let term = &mut self.analyzer.term;
-            self.class =
-                if is_function_word(term) { WordClass::Function } else { WordClass::Content };
-            if self.analyzer.wanted.is_some_and(|wanted| wanted != self.class) {
-                continue;
+            let Analyzer { wanted, stems, term, buffer, run } = &mut *self.analyzer;
+            if !run.text.is_empty() {
+                self.class = WordClass::Content;
+                if *wanted == Some(WordClass::Function) {
+                    continue;
+                }
+            } else {
+                let script = Script::of(term);
+                let known = stems.iter().find(|(known, ..)| *known == script);
+                let (stems, languages) = known
+                    .map_or((Stems::NONE, LanguageSet::EMPTY), |(_, stems, language)| {
+                        (*stems, *language)
+                    });
+                self.class = class_of(term, buffer, languages);
+                if wanted.is_some_and(|wanted| wanted != self.class) {
+                    continue;
+                }
+                match self.class {
+                    WordClass::Content => stems.term(term, buffer),
+                    WordClass::Function => stems.function_term(term, buffer),
+                }
             }
-            if self.class == WordClass::Content {
-                self.stem();
-            }
+            shorten(term);
             return true;
         }
         false
@@ -145,7 +159,7 @@ impl Terms<'_> {
 
     /// Makes the next word the term, without case and marks; `false` when there is none.
     fn read_word(&mut self) -> bool {
-        let Analyzer { of_queries, term, run, .. } = &mut *self.analyzer;
+        let Analyzer { term, run, .. } = &mut *self.analyzer;
         term.clear();
         loop {
             if let Some(piece) = run.next_term() {
@@ -158,34 +172,81 @@ impl Terms<'_> {
             let source = &self.text[range.clone()];
             self.word = range;
             if kind == Kind::Unspaced {
-                run.start(source, *of_queries);
+                run.start(source, false);
             } else {
                 fold(source, term);
-                break;
-            }
-        }
-        shorten(term);
-        true
-    }
-
-    fn stem(&mut self) {
-        let Analyzer { term, buffer, stemmer, .. } = &mut *self.analyzer;
-        if !term.is_ascii() {
-            buffer.clear();
-            fold_latin(term, buffer);
-            std::mem::swap(term, buffer);
-        }
-        match stemmer.stem(term) {
-            Cow::Owned(stem) => *term = stem,
-            Cow::Borrowed(stem) => {
-                if stem.len() < term.len() {
-                    buffer.clear();
-                    buffer.push_str(stem);
-                    std::mem::swap(term, buffer);
+                // Nothing is left of signs that only lengthen a line.
+                if !term.is_empty() {
+                    break;
                 }
             }
         }
+        true
     }
+}
+
+/// What `word`, which is folded, is in texts in one of `languages`.
+fn class_of(word: &str, buffer: &mut String, languages: LanguageSet) -> WordClass {
+    let found = if word.is_ascii() {
+        languages_of(word)
+    } else {
+        buffer.clear();
+        fold_latin(word, buffer);
+        languages_of(buffer)
+    };
+    if found.intersects(languages) { WordClass::Function } else { WordClass::Content }
+}
+
+/// A word of a query before it is known what to look for.
+pub(crate) enum AskedWord {
+    /// Of a script with spaces: folded.
+    Word(String),
+    /// Of any other: a term as it is in texts.
+    Piece(String),
+}
+
+/// The words of a query, in order. Of a script without spaces only the pairs count, unless a
+/// character stands alone.
+pub(crate) fn asked_words(text: &str) -> Vec<AskedWord> {
+    let mut words = Vec::new();
+    let (mut at, mut run) = (0, Run::default());
+    while let Some((kind, range)) = next_run(text, at) {
+        at = range.end;
+        let source = &text[range];
+        if kind == Kind::Unspaced {
+            run.start(source, true);
+            while let Some(piece) = run.next_term() {
+                let mut term = piece.to_owned();
+                shorten(&mut term);
+                words.push(AskedWord::Piece(term));
+            }
+        } else {
+            let mut word = String::new();
+            fold(source, &mut word);
+            if !word.is_empty() {
+                words.push(AskedWord::Word(word));
+            }
+        }
+    }
+    words
+}
+
+/// What `word` of a query is to texts in `language`: its class and the terms by which they hold it.
+pub(crate) fn asked_terms(word: &str, language: Option<Language>) -> (WordClass, Vec<String>) {
+    let stems = language.map_or(Stems::NONE, Stems::of);
+    let languages: LanguageSet = language.into_iter().collect();
+    let mut buffer = String::new();
+    let class = class_of(word, &mut buffer, languages);
+    let mut terms = match class {
+        WordClass::Content => stems.alternatives(word),
+        WordClass::Function => {
+            let mut term = word.to_owned();
+            stems.function_term(&mut term, &mut buffer);
+            vec![term]
+        }
+    };
+    terms.iter_mut().for_each(shorten);
+    (class, terms)
 }
 
 /// A stretch of a script without spaces, handed out piece by piece.

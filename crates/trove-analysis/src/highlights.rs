@@ -1,28 +1,33 @@
 //! Which words of a text a query asks for.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::analyzer::Analyzer;
-use crate::query::QueryTerms;
+use crate::analyzer::{Analyzer, WordClass};
+use crate::profile::Profile;
+use crate::query::{QueryTerm, QueryTerms};
 
 /// Where `text` holds a word that `query` asks for, as byte ranges of `text`: at characters, in
 /// rising order, apart from each other, none empty.
 ///
-/// Words match as they do in a search, whatever their form. Neighbouring characters of a script
-/// without spaces are one range. Linear in the text.
+/// Words match as they do in a search, whatever their form, in the language of the text, which has
+/// to be among those that the query was read in. Neighbouring characters of a script without
+/// spaces are one range. Linear in the text.
 #[must_use]
 pub fn highlights(query: &QueryTerms, text: &str) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
-    if query.terms.is_empty() {
+    if query.is_empty() {
         return ranges;
     }
-    let mut analyzer = Analyzer::of_texts().only(query.class);
+    let (content, function) = (terms_of(&query.content), terms_of(&query.function));
+    let mut analyzer = Analyzer::new(Profile::detect(text));
     let mut terms = analyzer.terms(text);
     while terms.advance() {
-        let asked = |term: &str| {
-            query.terms.iter().any(|word| word.alternatives.iter().any(|known| known == term))
+        let asked = match terms.class() {
+            WordClass::Content => &content,
+            WordClass::Function => &function,
         };
-        if !asked(terms.term()) {
+        if !asked.contains(terms.term()) {
             continue;
         }
         let range = terms.range();
@@ -32,6 +37,10 @@ pub fn highlights(query: &QueryTerms, text: &str) -> Vec<Range<usize>> {
         }
     }
     ranges
+}
+
+fn terms_of(words: &[QueryTerm]) -> HashSet<&str> {
+    words.iter().flat_map(|word| &word.alternatives).map(String::as_str).collect()
 }
 
 #[cfg(test)]
@@ -65,7 +74,8 @@ mod tests {
         check("iphone", "[iPhone]手机");
         check("zebra", "");
         check("?!", "nothing?!");
-        check("a-b", "b-[b] [B]".replace("b-", "x-").as_str());
+        check("a-b", "x-[b] [B]");
+        check("rechnung", "Die [Rechnungen] sind nicht bei der Post, aber die [Rechnung] ist da.");
     }
 
     proptest! {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use trove_analysis::Language;
+
 /// Settings of an [`EmbeddedDocumentIndex`](crate::EmbeddedDocumentIndex).
 ///
 /// The defaults suit a machine with two cores and little memory.
@@ -27,6 +29,9 @@ pub struct EmbeddedIndexConfig {
     pub idle_after: Duration,
     /// Vectors that are written before the vector index is reorganised in the background.
     pub optimize_after: usize,
+    /// Languages that texts are written in, the most common first; empty for any. A change counts
+    /// for what is written from then on, and what was written before is found as before.
+    pub languages: Vec<Language>,
 }
 
 impl Default for EmbeddedIndexConfig {
@@ -40,6 +45,7 @@ impl Default for EmbeddedIndexConfig {
             candidates_max: 1000,
             idle_after: Duration::from_secs(5),
             optimize_after: 5_000,
+            languages: Vec::new(),
         }
     }
 }

@@ -156,6 +156,7 @@ impl EmbeddedDocumentIndex {
             snapshots,
             dense: dense.clone(),
             write_buffer_bytes: config.write_buffer_bytes,
+            languages: config.languages.clone(),
             idle_after: config.idle_after,
             next_key,
             tantivy: None,

@@ -41,6 +41,7 @@ impl Search {
                 &snapshot.fields,
                 &snapshot.searcher,
                 &self.query.text,
+                snapshot.languages,
                 &allowed,
                 self.candidates,
             )?;

@@ -7,6 +7,7 @@ use tantivy::columnar::Column;
 use tantivy::index::SegmentId;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocId, DocSet, Searcher, SegmentReader, TERMINATED, Term};
+use trove_analysis::{Language, LanguageSet};
 use trove_domain::id::DocumentId;
 
 use crate::lexical::allowed::{EntrySet, allowed_entries};
@@ -40,6 +41,7 @@ struct SegmentIndex {
     key: Column<u64>,
     ordinal: Column<u64>,
     revision: Column<i64>,
+    languages: LanguageSet,
     /// By key; `segment_ord` is filled in by the snapshot.
     runs: Vec<Run>,
     filters: Mutex<Vec<(Arc<TermFilter>, Arc<EntrySet>)>>,
@@ -55,6 +57,8 @@ pub(crate) struct SnapshotMaker {
 pub(crate) struct Snapshot {
     pub fields: Fields,
     pub searcher: Searcher,
+    /// The languages that a query has to be read in, beside the default ones.
+    pub languages: LanguageSet,
     segments: Vec<Arc<SegmentIndex>>,
     /// All entries, by key.
     runs: Vec<Run>,
@@ -68,7 +72,7 @@ impl SnapshotMaker {
             let id = reader.segment_id();
             let segment = match self.segments.remove(&id) {
                 Some(segment) => segment,
-                None => Arc::new(SegmentIndex::new(reader)?),
+                None => Arc::new(SegmentIndex::new(&fields, reader)?),
             };
             known.insert(id, Arc::clone(&segment));
             segments.push(segment);
@@ -81,12 +85,15 @@ impl SnapshotMaker {
             })
             .collect();
         runs.sort_unstable_by_key(|run| run.first_key);
-        Ok(Snapshot { fields, searcher, segments, runs })
+        let languages = segments
+            .iter()
+            .fold(LanguageSet::EMPTY, |languages, segment| languages.union(segment.languages));
+        Ok(Snapshot { fields, searcher, languages, segments, runs })
     }
 }
 
 impl SegmentIndex {
-    fn new(reader: &SegmentReader) -> tantivy::Result<Self> {
+    fn new(fields: &Fields, reader: &SegmentReader) -> tantivy::Result<Self> {
         let fast_fields = reader.fast_fields();
         let key: Column<u64> = fast_fields.u64(KEY)?;
         let mut runs: Vec<Run> = Vec::new();
@@ -107,6 +114,7 @@ impl SegmentIndex {
             key,
             ordinal: fast_fields.u64(ORDINAL)?,
             revision: fast_fields.i64(REVISION)?,
+            languages: languages_of(fields, reader)?,
             runs,
             filters: Mutex::default(),
         })
@@ -137,6 +145,20 @@ impl SegmentIndex {
         kept.push((Arc::clone(filter), Arc::clone(&allowed)));
         Ok(allowed)
     }
+}
+
+/// The languages that any entry of the segment names.
+fn languages_of(fields: &Fields, reader: &SegmentReader) -> tantivy::Result<LanguageSet> {
+    let index = reader.inverted_index(fields.languages)?;
+    let mut codes = index.terms().stream()?;
+    let mut languages = LanguageSet::EMPTY;
+    while codes.advance() {
+        let code = std::str::from_utf8(codes.key()).ok();
+        if let Some(language) = code.and_then(Language::from_code) {
+            languages.insert(language);
+        }
+    }
+    Ok(languages)
 }
 
 impl Snapshot {

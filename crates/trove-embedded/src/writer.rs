@@ -59,6 +59,8 @@ pub(crate) struct Writer {
     pub snapshots: SnapshotMaker,
     pub dense: Option<Arc<Dense>>,
     pub write_buffer_bytes: usize,
+    /// Languages that texts may be in; empty for any.
+    pub languages: Vec<trove_analysis::Language>,
     pub idle_after: Duration,
     /// Number of the next chunk version; never used before.
     pub next_key: u64,

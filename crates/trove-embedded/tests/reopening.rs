@@ -193,8 +193,8 @@ async fn an_index_of_another_analyzer_is_refused_with_the_remedy() {
     drop(index);
     let meta = directory.path().join("lexical/meta.json");
     let text = std::fs::read_to_string(&meta).unwrap();
-    assert!(text.contains("\"trove-en-2\""), "{text}");
-    std::fs::write(&meta, text.replace("\"trove-en-2\"", "\"trove-en-1\"")).unwrap();
+    assert!(text.contains("\"trove-3\""), "{text}");
+    std::fs::write(&meta, text.replace("\"trove-3\"", "\"trove-en-2\"")).unwrap();
 
     let refusal = refusal(directory.path(), None);
 

@@ -83,6 +83,8 @@ macro_rules! document_index_contract {
                 case_and_inflection_do_not_matter,
                 accents_case_and_width_do_not_matter,
                 words_of_scripts_without_spaces_are_found,
+                inflection_does_not_matter_in_other_languages,
+                words_are_found_whatever_the_language_around_them,
                 a_long_word_is_found,
                 a_query_of_function_words_finds_them,
                 function_words_beside_others_find_nothing,

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use trove_analysis::Language;
 
 use super::load::millis;
 use super::rule::Rule;
@@ -17,6 +18,18 @@ pub struct IndexSection {
     /// How long no write arrives before buffers are returned, in milliseconds. Default 5 s.
     #[serde(rename = "idle_after_ms", with = "millis")]
     pub idle_after: Duration,
+    /// Languages of the documents, as codes of ISO 639-1 separated by commas, the most common
+    /// first. Default none, which detects the language of each passage; naming them makes short
+    /// passages sure.
+    pub languages: String,
+}
+
+impl IndexSection {
+    /// `languages` as a list; `None` when one of them is unknown.
+    pub fn languages(&self) -> Option<Vec<Language>> {
+        let codes = self.languages.split(',').map(str::trim).filter(|code| !code.is_empty());
+        codes.map(Language::from_code).collect()
+    }
 }
 
 impl Default for IndexSection {
@@ -25,6 +38,7 @@ impl Default for IndexSection {
             write_buffer_bytes: 32_000_000,
             optimize_after_vectors: 5_000,
             idle_after: Duration::from_secs(5),
+            languages: String::new(),
         }
     }
 }
@@ -47,5 +61,10 @@ pub(super) const RULES: &[Rule] = &[
             (Duration::from_millis(100)..=Duration::from_hours(1))
                 .contains(&config.index.idle_after)
         },
+    },
+    Rule {
+        key: "index.languages",
+        accepted: "codes separated by commas, of ar, bg, ca, cs, da, de, el, en, es, fa, fi, fr, hi, hu, id, it, ne, nl, no, pl, pt, ro, ru, sv, ta, tr and uk, or nothing",
+        holds: |config| config.index.languages().is_some(),
     },
 ];

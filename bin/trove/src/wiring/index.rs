@@ -63,11 +63,13 @@ pub(super) async fn destroy(config: &Config) -> anyhow::Result<()> {
 
 async fn open_embedded(config: &Config, model: &Model) -> anyhow::Result<Arc<dyn DocumentIndex>> {
     let dir = config.index_dir();
-    let IndexSection { write_buffer_bytes, optimize_after_vectors, idle_after } = config.index;
+    let IndexSection { write_buffer_bytes, optimize_after_vectors, idle_after, .. } = config.index;
     let index_config = EmbeddedIndexConfig {
         write_buffer_bytes,
         optimize_after: optimize_after_vectors,
         idle_after,
+        // The configuration was checked when it was read.
+        languages: config.index.languages().unwrap_or_default(),
         model: model.noted_name(),
         ..EmbeddedIndexConfig::with_dimensions(model.dimensions())
     };

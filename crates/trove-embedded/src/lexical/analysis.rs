@@ -4,12 +4,12 @@
 //! match its own terms any more.
 
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer};
-use trove_analysis::{Analyzer, Terms, WordClass};
+use trove_analysis::{Analyzer, Language, Profile, Terms, WordClass};
 
 /// Name of [`words`] in the schema.
 pub(crate) const WORDS: &str = trove_analysis::FORMAT;
 /// Name of [`function_words`] in the schema.
-pub(crate) const FUNCTION_WORDS: &str = "trove-en-function-words-1";
+pub(crate) const FUNCTION_WORDS: &str = "trove-function-words-3";
 
 /// Content words: without case and accents, as stems.
 pub(crate) fn words() -> TextAnalyzer {
@@ -21,15 +21,45 @@ pub(crate) fn function_words() -> TextAnalyzer {
     TextAnalyzer::from(TermTokenizer::of(WordClass::Function))
 }
 
+/// Stands before and after the languages of a text.
+const MARK: char = '\u{1}';
+
+/// `text` for one of the analyzers, which are handed nothing but text: it begins with the languages
+/// of `profile`.
+pub(crate) fn marked(profile: Profile, text: &str) -> String {
+    let mut marked = String::with_capacity(text.len() + 8);
+    marked.push(MARK);
+    for language in profile.special_languages().iter() {
+        marked.push_str(language.code());
+    }
+    marked.push(MARK);
+    marked.push_str(text);
+    marked
+}
+
+/// The languages of a [`marked`] text, and the text.
+fn read_mark(text: &str) -> (Profile, &str) {
+    let Some((codes, rest)) = text.strip_prefix(MARK).and_then(|rest| rest.split_once(MARK)) else {
+        return (Profile::default(), text);
+    };
+    let starts = (0..codes.len()).step_by(2);
+    let codes = starts.filter_map(|start| codes.get(start..start + 2));
+    (codes.filter_map(Language::from_code).collect(), rest)
+}
+
 #[derive(Clone)]
 struct TermTokenizer {
-    analyzer: Analyzer,
+    class: WordClass,
+    /// For texts of the profile beside it.
+    analyzer: (Profile, Analyzer),
     token: Token,
 }
 
 impl TermTokenizer {
     fn of(class: WordClass) -> Self {
-        Self { analyzer: Analyzer::of_texts().only(class), token: Token::default() }
+        let profile = Profile::default();
+        let analyzer = (profile, Analyzer::new(profile).only(class));
+        Self { class, analyzer, token: Token::default() }
     }
 }
 
@@ -37,8 +67,13 @@ impl Tokenizer for TermTokenizer {
     type TokenStream<'a> = TermStream<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> TermStream<'a> {
-        self.token.reset();
-        TermStream { terms: self.analyzer.terms(text), token: &mut self.token }
+        let Self { class, analyzer, token } = self;
+        token.reset();
+        let (profile, text) = read_mark(text);
+        if analyzer.0 != profile {
+            *analyzer = (profile, Analyzer::new(profile).only(*class));
+        }
+        TermStream { terms: analyzer.1.terms(text), token }
     }
 }
 
@@ -64,5 +99,24 @@ impl TokenStream for TermStream<'_> {
 
     fn token_mut(&mut self) -> &mut Token {
         self.token
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trove_analysis::{Language, Profile};
+
+    use super::{marked, read_mark};
+
+    #[test]
+    fn languages_are_handed_over_with_the_text() {
+        for languages in [vec![], vec![Language::German], vec![Language::Polish, Language::Persian]]
+        {
+            let profile = Profile::from_iter(languages);
+            for text in ["", "text", "\u{1}de\u{1}text"] {
+                assert_eq!(read_mark(&marked(profile, text)), (profile, text));
+            }
+        }
+        assert_eq!(read_mark("text"), (Profile::default(), "text"));
     }
 }

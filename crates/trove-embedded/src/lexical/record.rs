@@ -7,11 +7,13 @@ use serde::{Deserialize, Serialize};
 use tantivy::TantivyDocument;
 use tantivy::schema::Field;
 use tantivy::schema::document::{DeserializeError, DocumentDeserialize, DocumentDeserializer};
+use trove_analysis::{Language, Profile};
 use trove_domain::access::{AclTag, DocumentAccess};
 use trove_domain::chunk::Chunk;
 use trove_domain::document::{DocumentAttributes, MetadataValue, keywords};
 use trove_domain::id::{DocumentId, DocumentSetId};
 
+use super::analysis::marked;
 use super::schema::Fields;
 
 /// What the chunks of a document share.
@@ -158,6 +160,8 @@ pub(crate) struct RecordWriter<'a> {
     head: &'a Head,
     stored_head: String,
     terms: &'a [String],
+    /// Languages that the text may be in; empty for any.
+    languages: &'a [Language],
     /// What is searched beside title and text.
     keywords: String,
 }
@@ -167,15 +171,16 @@ impl<'a> RecordWriter<'a> {
         fields: Fields,
         head: &'a Head,
         terms: &'a [String],
+        languages: &'a [Language],
     ) -> Result<Self, serde_json::Error> {
         let stored_head = serde_json::to_string(&StoredHead::from(head))?;
         let keywords: Vec<&str> = keywords(&head.attributes.metadata).collect();
-        Ok(Self { fields, head, stored_head, terms, keywords: keywords.join("\n") })
+        Ok(Self { fields, head, stored_head, terms, languages, keywords: keywords.join("\n") })
     }
 
     /// The entry of one chunk.
     pub(crate) fn entry(&self, key: u64, chunk: &Chunk, vector: Option<&[f32]>) -> TantivyDocument {
-        let Self { fields, head, stored_head, terms, keywords } = self;
+        let Self { fields, head, stored_head, terms, languages, keywords } = self;
         let mut entry = TantivyDocument::new();
         entry.add_text(fields.document, head.id.as_str());
         entry.add_u64(fields.key, key);
@@ -186,10 +191,15 @@ impl<'a> RecordWriter<'a> {
         }
         let title = head.title.as_deref().unwrap_or_default();
         let searched = format!("{title}\n{}\n{keywords}", chunk.text);
+        let profile = Profile::detect_among(&searched, languages);
+        for language in profile.special_languages().iter() {
+            entry.add_text(fields.languages, language.code());
+        }
+        let searched = marked(profile, &searched);
         entry.add_text(fields.function_words, &searched);
         entry.add_text(fields.words, searched);
         if let Some(title) = &head.title {
-            entry.add_text(fields.title_words, title);
+            entry.add_text(fields.title_words, marked(profile, title));
         }
         if let Some(instant) = head.attributes.updated_at {
             entry.add_i64(fields.updated_at, instant.timestamp_micros());

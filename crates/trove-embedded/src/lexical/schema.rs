@@ -42,6 +42,9 @@ pub(crate) struct Fields {
     pub function_words: Field,
     /// Title alone, analysed.
     pub title_words: Field,
+    /// Codes of the languages that a query has to be read in to find the entry, beside the default
+    /// ones.
+    pub languages: Field,
     /// Microseconds since 1970; absent when unknown.
     pub updated_at: Field,
     /// Microseconds since 1970; absent when unknown.
@@ -77,6 +80,7 @@ fn schema() -> (Schema, Fields) {
         words: schema.add_text_field("words", analysed(WORDS)),
         function_words: schema.add_text_field("function_words", analysed(FUNCTION_WORDS)),
         title_words: schema.add_text_field("title_words", analysed(WORDS)),
+        languages: schema.add_text_field("languages", STRING),
         updated_at: schema.add_i64_field(UPDATED_AT, FAST),
         created_at: schema.add_i64_field(CREATED_AT, FAST),
         head: schema.add_text_field("head", STORED),

@@ -155,8 +155,9 @@ impl Writer {
         chunks: Vec<Chunk>,
     ) -> Result<(), DocumentIndexError> {
         let terms = terms_of(&head.id, &head.attributes);
-        let record =
-            RecordWriter::new(self.fields, head, &terms).map_err(backend("index.encode"))?;
+        let languages = self.languages.clone();
+        let record = RecordWriter::new(self.fields, head, &terms, &languages)
+            .map_err(backend("index.encode"))?;
         let terms = Arc::new(TermNumbers::of(&terms));
         let mut points = Vec::new();
         for mut chunk in chunks {

@@ -79,6 +79,57 @@ pub async fn words_of_scripts_without_spaces_are_found(index: &dyn DocumentIndex
     }
 }
 
+/// A text is found by other forms of its words, in the language that it is written in, whatever the
+/// other texts are written in.
+pub async fn inflection_does_not_matter_in_other_languages(index: &dyn DocumentIndex) {
+    write(
+        index,
+        [
+            document("english").text("The invoices are sent to the customers before they are due"),
+            document("german")
+                .text("Die Rechnungen werden nicht mit der Post an die Kunden geschickt"),
+            document("french").text("Les factures sont envoyées aux clients avec une lettre"),
+            document("spanish").text("Las facturaciones se envían a los clientes con una carta"),
+            document("russian").text("Счета для клиентов и документы не отправляют по почте"),
+            document("polish").text("Faktury nie są wysyłane do klientów, ale są na serwerze"),
+        ],
+    )
+    .await;
+    for (text, expected) in [
+        ("invoice", "english"),
+        ("Rechnung", "german"),
+        ("die Rechnung", "german"),
+        ("facture", "french"),
+        ("envoyee", "french"),
+        ("facturación", "spanish"),
+        ("facturacion", "spanish"),
+        ("документ", "russian"),
+        ("faktura", "polish"),
+    ] {
+        let found = found(index, query(text)).await;
+        assert_eq!(found.first().map(String::as_str), Some(expected), "{text}: {found:?}");
+    }
+}
+
+/// What a text says is found in a text of any language, in the form in which it is written.
+pub async fn words_are_found_whatever_the_language_around_them(index: &dyn DocumentIndex) {
+    write(
+        index,
+        [
+            document("german")
+                .text("Der Dienst kubernetes wird mit dem Befehl apply für alle gestartet"),
+            document("italian")
+                .text("Il servizio kubernetes è avviato con il comando apply per tutti"),
+            document("code").text("kubernetes apply --all"),
+        ],
+    )
+    .await;
+    for text in ["kubernetes", "apply", "KUBERNETES apply"] {
+        let found = found_in_any_order(index, query(text)).await;
+        assert_eq!(found, ["code", "german", "italian"], "{text}");
+    }
+}
+
 /// A long hash or identifier is found by all of it.
 pub async fn a_long_word_is_found(index: &dyn DocumentIndex) {
     let word = "0123456789abcdef".repeat(16);
