@@ -59,6 +59,21 @@ async fn other_judgments_can_be_used() {
 }
 
 #[tokio::test]
+async fn the_figures_of_every_query_are_there_when_asked_for() {
+    let temp = collection();
+    let mut command = trove(&["eval", "--json", "--per-query"]);
+    command.arg(temp.path());
+    let figures: Value = serde_json::from_slice(&run(command).await.stdout).unwrap();
+    assert_eq!(figures["queries"]["q2"]["lexical"]["ndcg_at_10"], 1.0, "{figures}");
+    assert_eq!(figures["queries"].as_object().unwrap().len(), 2, "{figures}");
+
+    let mut command = trove(&["eval", "--json"]);
+    command.arg(temp.path());
+    let figures: Value = serde_json::from_slice(&run(command).await.stdout).unwrap();
+    assert!(figures.get("queries").is_none(), "{figures}");
+}
+
+#[tokio::test]
 async fn a_malformed_collection_is_refused_with_file_and_line() {
     let temp = collection();
     fs::write(temp.path().join("queries.jsonl"), format!("{QUERIES}nonsense\n")).unwrap();

@@ -200,6 +200,9 @@ pub struct EvalArgs {
     /// Print the figures as JSON
     #[arg(long)]
     pub json: bool,
+    /// Add the figures of every query, for comparing two measurements
+    #[arg(long, requires = "json")]
+    pub per_query: bool,
 }
 
 impl Cli {

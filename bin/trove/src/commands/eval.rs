@@ -59,7 +59,7 @@ pub async fn run(config: &Config, args: EvalArgs) -> Result<u8, Failure> {
     Deployment::destroy_index(&scratch_config).await?;
     let Some(report) = measured? else { return Ok(INTERRUPTED) };
     if args.json {
-        print_json(&report.as_json())?;
+        print_json(&report.as_json(args.per_query))?;
     } else {
         print(&report.as_text())?;
     }
@@ -96,10 +96,12 @@ async fn measure(
     engine.backends().index.flush().await.context("the index could not be flushed")?;
 
     let mut figures: [Vec<Figures>; 3] = [Vec::new(), Vec::new(), Vec::new()];
+    let mut asked = Vec::new();
     for (query, grades) in collection.judgments.judged() {
         if stop.is_cancelled() {
             return Ok(None);
         }
+        asked.push(query.to_owned());
         // A judged query that is not asked counts as unanswered.
         let text = collection.queries.get(query);
         let vector = match (&model, text) {
@@ -120,7 +122,7 @@ async fn measure(
     }
     let unasked =
         collection.judgments.judged().filter(|(id, _)| !collection.queries.contains_key(*id));
-    let [lexical, dense, hybrid] = figures.map(|figures| mean(&figures));
+    let [lexical, dense, hybrid] = figures.each_ref().map(|figures| mean(figures));
     Ok(Some(Report {
         documents,
         queries: collection.judgments.judged().count(),
@@ -129,7 +131,16 @@ async fn measure(
         lexical,
         dense,
         hybrid,
+        per_query: per_query(asked, &figures),
     }))
+}
+
+fn per_query(
+    asked: Vec<String>,
+    figures: &[Vec<Figures>; 3],
+) -> Vec<(String, [Option<Figures>; 3])> {
+    let of = |at: usize| figures.each_ref().map(|figures| figures.get(at).copied());
+    asked.into_iter().enumerate().map(|(at, query)| (query, of(at))).collect()
 }
 
 fn batches(documents: Vec<Document>) -> impl Iterator<Item = Vec<Document>> {

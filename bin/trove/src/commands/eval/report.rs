@@ -17,6 +17,8 @@ pub(super) struct Report {
     pub(super) lexical: Option<Figures>,
     pub(super) dense: Option<Figures>,
     pub(super) hybrid: Option<Figures>,
+    /// The same three of every query, by rising id.
+    pub(super) per_query: Vec<(String, [Option<Figures>; 3])>,
 }
 
 impl Report {
@@ -47,7 +49,8 @@ impl Report {
         text
     }
 
-    pub(super) fn as_json(&self) -> Value {
+    /// With the figures of every query if `per_query` says so.
+    pub(super) fn as_json(&self, per_query: bool) -> Value {
         let figures = |figures: &Option<Figures>| {
             figures.as_ref().map(|Figures { ndcg_at_10, recall_at_100, mrr_at_10 }| {
                 json!({
@@ -57,10 +60,21 @@ impl Report {
                 })
             })
         };
-        json!({
-            "lexical": figures(&self.lexical),
-            "dense": figures(&self.dense),
-            "hybrid": figures(&self.hybrid),
-        })
+        let halves = |[lexical, dense, hybrid]: [&Option<Figures>; 3]| {
+            json!({
+                "lexical": figures(lexical),
+                "dense": figures(dense),
+                "hybrid": figures(hybrid),
+            })
+        };
+        let mut report = halves([&self.lexical, &self.dense, &self.hybrid]);
+        if per_query {
+            report["queries"] = self
+                .per_query
+                .iter()
+                .map(|(query, figures)| (query.clone(), halves(figures.each_ref())))
+                .collect();
+        }
+        report
     }
 }
