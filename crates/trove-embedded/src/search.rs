@@ -7,7 +7,8 @@ use tantivy::DocAddress;
 use trove_domain::access::AccessScope;
 use trove_domain::chunk::ChunkId;
 use trove_domain::document::DocumentAttributes;
-use trove_domain::fusion::{convex_fusion, sort_best_first};
+use trove_domain::feedback::feedback_fusion;
+use trove_domain::fusion::sort_best_first;
 use trove_domain::hit::{IndexedChunk, ScoredChunk};
 use trove_domain::port::{ChunkRange, DocumentIndexError};
 use trove_domain::query::IndexQuery;
@@ -76,10 +77,16 @@ impl Search {
     /// The final hits of both rankings.
     pub(crate) fn fuse(
         &self,
+        engine: &Dense,
+        vector: &[f32],
         lexical: &Ranking,
         dense: &Ranking,
     ) -> Result<Vec<ScoredChunk>, DocumentIndexError> {
-        self.fetch(convex_fusion(lexical, dense, self.query.alpha))
+        let mut keys: Vec<u64> = lexical.iter().chain(dense).map(|(key, _)| *key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let vectors = engine.shard.vectors(&keys).map_err(backend("index.search.dense"))?;
+        self.fetch(feedback_fusion(lexical, dense, self.query.alpha, vector, &vectors))
     }
 
     /// The chunks of a ranking, at most as many as the query wants.
