@@ -49,6 +49,8 @@ integer_id! {
     LabelId;
     /// Something an agent can use, search for one.
     ToolId;
+    /// A provider of language models.
+    LlmProviderId;
 }
 
 uuid_id! {

@@ -19,7 +19,9 @@ mod group_store;
 mod ids;
 mod job_queue;
 mod language_model;
+mod llm_provider_store;
 mod search_history;
+mod secret_cipher;
 mod text_extractor;
 mod user_store;
 
@@ -51,6 +53,10 @@ pub use language_model::{
     LanguageModel, LanguageModelEndpoint, LanguageModelError, LanguageModelFactory, LlmStream,
 };
 pub use search_history::{SEARCHES_KEPT, SearchHistory};
+pub use llm_provider_store::{
+    DefaultRefusal, LlmProviderStore, NewLlmProvider, ProviderRefusal, ProviderRemoval,
+};
+pub use secret_cipher::{SecretCipher, SecretCipherError};
 pub use text_extractor::{ExtractError, ExtractedText, TextExtractor};
 pub use user_store::{NewUser, UserStore};
 

@@ -12,6 +12,7 @@ mod error;
 mod groups;
 mod jobs;
 mod keys;
+mod llm_providers;
 mod locks;
 mod migrate;
 mod open;
@@ -20,6 +21,7 @@ mod registry;
 mod rights;
 mod schema;
 mod searches;
+mod secrets;
 mod sets;
 mod sql;
 mod users;
@@ -31,6 +33,7 @@ use trove_domain::port::IdGenerator;
 use backend::Backend;
 pub use error::OpenError;
 pub use open::{PostgresConfig, SqliteConfig};
+pub use secrets::{ResealError, SecretKeyState};
 
 /// The relational store. Cheap to clone; implements every relational port.
 #[derive(Clone)]

@@ -9,7 +9,7 @@ use diesel::sql_types::{Array, Integer};
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 
 use crate::backend::Sqlite;
-use crate::schema::{agent, cc_pair, document, document_set, user_group};
+use crate::schema::{agent, cc_pair, document, document_set, secret_key, user_group};
 
 pub(crate) trait Locks {
     /// Keeps everybody else from adding or changing users.
@@ -17,6 +17,10 @@ pub(crate) trait Locks {
 
     /// Keeps a group from other changes of its members; `false` when there is none.
     async fn lock_group(&mut self, group: i32) -> QueryResult<bool>;
+
+    /// Keeps the key of the secrets as it is, and everybody else from changing secrets; answers the
+    /// key.
+    async fn lock_secret_key(&mut self) -> QueryResult<Option<String>>;
 
     /// Keeps access and sets of a pair as they are, beside others who do; `false` when there is no
     /// pair.
@@ -56,6 +60,10 @@ impl Locks for AsyncPgConnection {
             .await
             .optional()?;
         Ok(id.is_some())
+    }
+
+    async fn lock_secret_key(&mut self) -> QueryResult<Option<String>> {
+        secret_key::table.select(secret_key::key_id).for_update().first(self).await
     }
 
     async fn keep_pair(&mut self, pair: i32) -> QueryResult<bool> {
@@ -141,6 +149,10 @@ impl Locks for Sqlite {
     async fn lock_group(&mut self, group: i32) -> QueryResult<bool> {
         let groups: i64 = user_group::table.find(group).count().get_result(self).await?;
         Ok(groups == 1)
+    }
+
+    async fn lock_secret_key(&mut self) -> QueryResult<Option<String>> {
+        secret_key::table.select(secret_key::key_id).first(self).await
     }
 
     async fn keep_pair(&mut self, pair: i32) -> QueryResult<bool> {

@@ -52,6 +52,7 @@ macro_rules! script {
 pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "20261121000000_create_foundation",
     "20261121120000_create_registry",
+    "20261121130000_add_llm_providers",
     "20261121140000_create_agents",
     "20261121150000_create_search_history",
 ];

@@ -285,6 +285,72 @@ diesel::table! {
 }
 
 diesel::table! {
+    use diesel::sql_types::{Integer, Nullable, Text};
+    secret_key (row_number) {
+        row_number -> Integer,
+        key_id -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text};
+    use crate::sql::{Guid, Instant};
+    llm_provider (id) {
+        id -> Integer,
+        uuid -> Guid,
+        revision -> BigInt,
+        name -> Text,
+        kind -> Text,
+        api_base -> Nullable<Text>,
+        api_version -> Nullable<Text>,
+        deployment -> Nullable<Text>,
+        api_key -> Nullable<Text>,
+        custom_config -> Nullable<Text>,
+        text_model -> Nullable<Text>,
+        vision_model -> Nullable<Text>,
+        chat_naming_model -> Nullable<Text>,
+        public -> Bool,
+        auto_mode -> Bool,
+        created_at -> Instant,
+        updated_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{Bool, Integer, Nullable, Text};
+    llm_model_configuration (provider_id, name) {
+        provider_id -> Integer,
+        position -> Integer,
+        name -> Text,
+        visible -> Bool,
+        input_tokens_max -> Nullable<Integer>,
+        images -> Nullable<Bool>,
+        display_name -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    llm_provider_group (provider_id, group_id) {
+        provider_id -> Integer,
+        group_id -> Integer,
+    }
+}
+
+diesel::table! {
+    llm_provider_agent (provider_id, agent_id) {
+        provider_id -> Integer,
+        agent_id -> Integer,
+    }
+}
+
+diesel::table! {
+    llm_default (purpose) {
+        purpose -> Text,
+        provider_id -> Integer,
+    }
+}
+
+diesel::table! {
     schema_migration (version) {
         version -> Text,
     }
@@ -322,4 +388,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     agent_tool,
     agent_label,
     agent_label_link,
+    llm_provider,
+    llm_model_configuration,
+    llm_provider_group,
+    llm_provider_agent,
+    llm_default,
 );

@@ -31,6 +31,14 @@ impl ScriptedLanguageModel {
         Self { info, script: Box::new(script), requests: Mutex::default() }
     }
 
+    /// The same, as another model.
+    #[must_use]
+    pub fn named(mut self, provider: &str, model: &str) -> Self {
+        provider.clone_into(&mut self.info.provider);
+        model.clone_into(&mut self.info.model);
+        self
+    }
+
     /// Always gives the same answer.
     pub fn saying(answer: impl Into<String>) -> Self {
         let answer = answer.into();

@@ -13,9 +13,7 @@ use trove_domain::document::Metadata;
 use trove_domain::id::{CcPairId, DocumentId, GroupId, UserId};
 use trove_domain::job::{ClaimedJob, NewJob};
 use trove_domain::port::{
-    AccessFilter, AgentStore, ApiKeyStore, CcPairStore, DocumentSetStore, DocumentStore,
-    GroupStore, IndexedMark, JobQueue, NewCcPair, NewDocumentSet, NewUser, Registration,
-    SearchHistory, UserStore,
+    AccessFilter, AgentStore, ApiKeyStore, CcPairStore, DocumentSetStore, DocumentStore, GroupStore, IndexedMark, JobQueue, LlmProviderStore, NewCcPair, NewDocumentSet, NewUser, Registration, SearchHistory, UserStore,
 };
 use trove_domain::source::DocumentSource;
 use trove_domain::user::{NewApiKey, TokenHash};
@@ -59,6 +57,8 @@ pub struct Stores {
     pub searches: Arc<dyn SearchHistory>,
     /// Deferred work.
     pub jobs: Arc<dyn JobQueue>,
+    /// Providers of language models.
+    pub providers: Arc<dyn LlmProviderStore>,
     made: AtomicU64,
 }
 
@@ -75,7 +75,8 @@ impl Stores {
             + DocumentSetStore
             + DocumentStore
             + JobQueue
-            + SearchHistory,
+            + SearchHistory
+            + LlmProviderStore,
     {
         Self {
             users: store.clone(),
@@ -87,7 +88,8 @@ impl Stores {
             sets: store.clone(),
             documents: store.clone(),
             searches: store.clone(),
-            jobs: store,
+            jobs: store.clone(),
+            providers: store,
             made: AtomicU64::new(0),
         }
     }

@@ -6,6 +6,7 @@ mod access;
 mod database;
 mod postgres_server;
 mod registry;
+mod secrets;
 mod sqlite_file;
 
 /// The suites in modules of their names. `$start` is a function; see the suites.
@@ -40,6 +41,9 @@ macro_rules! suites {
         }
         mod job_queue {
             trove_testkit::job_queue_contract!($start());
+        }
+        mod llm_provider_store {
+            trove_testkit::llm_provider_store_contract!($start());
         }
     };
 }
