@@ -1,9 +1,10 @@
-//! What administrators do: the first administrator, API keys, access of pairs, document sets; and
-//! agents, which everybody makes.
+//! What administrators do: the first administrator, API keys, access of pairs, document sets,
+//! providers of language models; and agents, which everybody makes.
 
 mod agents;
 mod document_sets;
 mod key_name;
+pub mod llm_providers;
 
 use secrecy::SecretString;
 use trove_domain::access::Role;

@@ -2,9 +2,7 @@ use std::sync::Arc;
 
 use crate::system::{SystemClock, SystemIds};
 use trove_domain::port::{
-    AccessFilter, AgentStore, ApiKeyStore, CcPairStore, Clock, DocumentIndex, DocumentSetStore,
-    DocumentStore, EmbeddingModel, GroupStore, IdGenerator, JobQueue, LanguageModel,
-    LanguageModelFactory, SearchHistory, UserStore,
+    AccessFilter, AgentStore, ApiKeyStore, CcPairStore, Clock, DocumentIndex, DocumentSetStore, DocumentStore, EmbeddingModel, GroupStore, IdGenerator, JobQueue, LanguageModel, LanguageModelFactory, LlmProviderStore, SearchHistory, SecretCipher, UserStore,
 };
 
 /// Everything outside that an engine works with. Replace any of them in a test with struct update
@@ -20,6 +18,10 @@ pub struct Backends {
     pub language_model: Option<Arc<dyn LanguageModel>>,
     /// Reaches the models of the providers that administrators add; without it there are none.
     pub language_models: Option<Arc<dyn LanguageModelFactory>>,
+    /// The providers that administrators add.
+    pub llm_providers: Arc<dyn LlmProviderStore>,
+    /// Encrypts what is secret in the database; without it no secret is stored or read.
+    pub secrets: Option<Arc<dyn SecretCipher>>,
     /// What is indexed, and for whom.
     pub documents: Arc<dyn DocumentStore>,
     /// Connector-credential pairs.
@@ -65,6 +67,7 @@ impl Backends {
             + GroupStore
             + JobQueue
             + SearchHistory
+            + LlmProviderStore
             + UserStore,
     {
         Self {
@@ -72,6 +75,8 @@ impl Backends {
             embedding_model,
             language_model: None,
             language_models: None,
+            llm_providers: Arc::<S>::clone(store),
+            secrets: None,
             documents: Arc::<S>::clone(store),
             cc_pairs: Arc::<S>::clone(store),
             document_sets: Arc::<S>::clone(store),

@@ -15,6 +15,7 @@ mod system;
 
 pub mod administration;
 pub mod ingestion;
+pub mod language_models;
 pub mod retrieval;
 
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use tokio::sync::Notify;
 use trove_domain::id::DocumentId;
 
 use crate::keyed_lock::KeyedLock;
+use crate::language_models::OpenModels;
 
 /// Search and ingestion over a set of backends. Cheap to clone.
 #[derive(Clone)]
@@ -42,6 +44,8 @@ struct Shared {
     document_locks: KeyedLock<DocumentId>,
     /// Wakes the worker for jobs that this process enqueued.
     jobs_enqueued: Notify,
+    /// Models of providers that calls use again.
+    open_models: OpenModels,
 }
 
 impl Engine {
@@ -50,7 +54,9 @@ impl Engine {
     pub fn new(backends: Backends, config: EngineConfig) -> Self {
         let document_locks = KeyedLock::new();
         let jobs_enqueued = Notify::new();
-        Self { shared: Arc::new(Shared { backends, config, document_locks, jobs_enqueued }) }
+        let open_models = OpenModels::default();
+        let shared = Shared { backends, config, document_locks, jobs_enqueued, open_models };
+        Self { shared: Arc::new(shared) }
     }
 
     /// The configuration it was made with.

@@ -231,7 +231,7 @@ pub async fn only_the_present_revision_is_replaced(stores: &Stores) {
     let old = insert(stores, details("p")).await;
     let present = replace(stores, &old, details("q")).await.unwrap();
     assert_eq!(replace(stores, &old, details("r")).await, Err(ProviderRefusal::Superseded));
-    assert_eq!(stores.providers.list().await.unwrap(), [present.clone()]);
+    assert_eq!(stores.providers.list().await.unwrap(), std::slice::from_ref(&present));
     stores.providers.remove(old.id, false).await.unwrap();
     assert_eq!(replace(stores, &present, details("r")).await, Err(ProviderRefusal::Superseded));
     assert_eq!(stores.providers.list().await.unwrap(), []);

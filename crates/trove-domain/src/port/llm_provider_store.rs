@@ -19,7 +19,7 @@ pub struct NewLlmProvider {
 }
 
 /// Why a provider was not stored. Nothing changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProviderRefusal {
     /// Another provider has its name.
     NameTaken,
