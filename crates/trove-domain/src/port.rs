@@ -52,10 +52,10 @@ pub use job_queue::JobQueue;
 pub use language_model::{
     LanguageModel, LanguageModelEndpoint, LanguageModelError, LanguageModelFactory, LlmStream,
 };
-pub use search_history::{SEARCHES_KEPT, SearchHistory};
 pub use llm_provider_store::{
     DefaultRefusal, LlmProviderStore, NewLlmProvider, ProviderRefusal, ProviderRemoval,
 };
+pub use search_history::{SEARCHES_KEPT, SearchHistory};
 pub use secret_cipher::{SecretCipher, SecretCipherError};
 pub use text_extractor::{ExtractError, ExtractedText, TextExtractor};
 pub use user_store::{NewUser, UserStore};

@@ -2,7 +2,9 @@ use std::sync::Arc;
 
 use crate::system::{SystemClock, SystemIds};
 use trove_domain::port::{
-    AccessFilter, AgentStore, ApiKeyStore, CcPairStore, Clock, DocumentIndex, DocumentSetStore, DocumentStore, EmbeddingModel, GroupStore, IdGenerator, JobQueue, LanguageModel, LanguageModelFactory, LlmProviderStore, SearchHistory, SecretCipher, UserStore,
+    AccessFilter, AgentStore, ApiKeyStore, CcPairStore, Clock, DocumentIndex, DocumentSetStore,
+    DocumentStore, EmbeddingModel, GroupStore, IdGenerator, JobQueue, LanguageModel,
+    LanguageModelFactory, LlmProviderStore, SearchHistory, SecretCipher, UserStore,
 };
 
 /// Everything outside that an engine works with. Replace any of them in a test with struct update

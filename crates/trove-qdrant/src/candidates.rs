@@ -1,14 +1,16 @@
 //! Candidates: the best chunks by words and by vectors, of whatever version.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use qdrant_client::qdrant::vector_input::Variant;
+use qdrant_client::qdrant::vector_output::Vector;
 use qdrant_client::qdrant::{
     AcornSearchParams, DenseVector, Filter, Query, QueryPoints, ScoredPoint, SearchParams,
     VectorInput, query,
 };
 use trove_domain::chunk::ChunkId;
-use trove_domain::fusion::{convex_fusion, sort_best_first};
+use trove_domain::feedback::feedback_fusion;
+use trove_domain::fusion::sort_best_first;
 use trove_domain::id::DocumentId;
 use trove_domain::port::DocumentIndexError;
 use trove_domain::query::{HybridAlpha, IndexQuery};
@@ -28,6 +30,8 @@ pub(crate) struct Candidate {
     pub id: ChunkId,
     pub version: Version,
     pub score: f32,
+    /// Its vector, where both lists count: the best hits move the vector of the query.
+    vector: Option<Vec<f32>>,
 }
 
 /// What is asked of the server for one search.
@@ -37,6 +41,8 @@ pub(crate) struct Plan {
     words: Option<VectorInput>,
     /// The query as a vector, when vectors count.
     dense: Option<VectorInput>,
+    /// The vector of the query, when it is asked for both.
+    vector: Vec<f32>,
     alpha: HybridAlpha,
     /// Length of each list.
     pub limit: usize,
@@ -65,6 +71,7 @@ impl Plan {
             filter: filter::of_query(query),
             words: words.map(input),
             dense: dense.map(|data| input(Variant::Dense(DenseVector { data: data.clone() }))),
+            vector: dense.filter(|_| !query.alpha.is_dense()).cloned().unwrap_or_default(),
             alpha: query.alpha,
             limit,
         }
@@ -88,6 +95,7 @@ impl Plan {
             params,
             limit: Some(u64::try_from(self.limit).unwrap_or(u64::MAX)),
             with_payload: Some(with_candidate_fields()),
+            with_vectors: (!self.vector.is_empty()).then(|| vec![DENSE].into()),
             ..QueryPoints::default()
         };
         // Where a filter leaves too little of the graph to walk through, look one step further.
@@ -129,16 +137,15 @@ impl Plan {
             scores.truncate(self.limit);
             scores
         };
+        let (words, dense) = (scores(&lists.words), scores(&lists.dense));
         match (&self.words, &self.dense) {
-            (Some(_), Some(_)) => {
-                convex_fusion(&scores(&lists.words), &scores(&lists.dense), self.alpha)
+            // Also a query without words: the lexical half is empty, and still has its weight.
+            (_, Some(_)) if !self.alpha.is_dense() => {
+                let vectors = lists.vectors();
+                feedback_fusion(&words, &dense, self.alpha, &self.vector, &vectors)
             }
-            // A query without words: the lexical half is empty, and still has its weight.
-            (None, Some(_)) if !self.alpha.is_dense() => {
-                convex_fusion(&[], &scores(&lists.dense), self.alpha)
-            }
-            (None, _) => scores(&lists.dense),
-            (Some(_), None) => scores(&lists.words),
+            (_, Some(_)) => dense,
+            (_, None) => words,
         }
     }
 }
@@ -148,6 +155,14 @@ impl Lists {
     pub(crate) fn documents(&self) -> BTreeSet<DocumentId> {
         let candidates = self.words.iter().chain(&self.dense);
         candidates.map(|candidate| candidate.id.document.clone()).collect()
+    }
+
+    /// The vectors of the candidates, each chunk once.
+    fn vectors(&self) -> Vec<(ChunkId, Vec<f32>)> {
+        let candidates = self.words.iter().chain(&self.dense);
+        let vectors: BTreeMap<&ChunkId, &Vec<f32>> =
+            candidates.filter_map(|c| Some((&c.id, c.vector.as_ref()?))).collect();
+        vectors.into_iter().map(|(id, vector)| (id.clone(), vector.clone())).collect()
     }
 
     /// Keeps what `keep` says.
@@ -175,5 +190,9 @@ fn read(mut point: ScoredPoint) -> Result<Candidate, Unreadable> {
         .map_err(|error| Unreadable::new(field::DOCUMENT, &error))?;
     let ordinal = expect_u32(payload, field::ORDINAL)?;
     let version = expect_version(payload)?;
-    Ok(Candidate { id: ChunkId { document, ordinal }, version, score: point.score })
+    let vector = point.vectors.and_then(|vectors| match vectors.get_vector_by_name(DENSE)? {
+        Vector::Dense(DenseVector { data }) => Some(data),
+        Vector::Sparse(_) | Vector::MultiDense(_) => None,
+    });
+    Ok(Candidate { id: ChunkId { document, ordinal }, version, score: point.score, vector })
 }

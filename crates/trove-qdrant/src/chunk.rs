@@ -8,6 +8,7 @@ use qdrant_client::qdrant::{
     DenseVector, NamedVectors, PointId, PointStruct, RetrievedPoint, Vector, VectorsOutput,
     vector_output,
 };
+use trove_analysis::Language;
 use trove_domain::chunk::Chunk;
 use trove_domain::document::keywords;
 use trove_domain::id::DocumentId;
@@ -42,17 +43,25 @@ pub(crate) struct ChunkWriter<'a> {
     head: &'a Head,
     /// What is searched beside title and text.
     keywords: String,
+    /// Languages that the texts may be in; empty for any.
+    languages: &'a [Language],
 }
 
 impl<'a> ChunkWriter<'a> {
-    pub(crate) fn new(document: &'a DocumentId, version: Version, head: &'a Head) -> Self {
+    pub(crate) fn new(
+        document: &'a DocumentId,
+        version: Version,
+        head: &'a Head,
+        languages: &'a [Language],
+    ) -> Self {
         let keywords: Vec<&str> = keywords(&head.attributes.metadata).collect();
-        Self { document, version, head, keywords: keywords.join("\n") }
+        Self { document, version, head, keywords: keywords.join("\n"), languages }
     }
 
     pub(crate) fn point(&self, chunk: Chunk) -> PointStruct {
         let Chunk { ordinal, text, blurb, link, vector } = chunk;
-        let sparse = words::of_chunk(self.head.title.as_deref(), &text, &self.keywords);
+        let sparse =
+            words::of_chunk(self.head.title.as_deref(), &text, &self.keywords, self.languages);
         let mut vectors = NamedVectors::default();
         vectors.vectors.insert(WORDS.to_owned(), vector_of(VectorKind::Sparse(sparse)));
         if let Some(data) = vector {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use secrecy::SecretString;
+use trove_analysis::Language;
 
 /// Settings of a [`QdrantDocumentIndex`](crate::QdrantDocumentIndex).
 #[derive(Clone)]
@@ -27,6 +28,9 @@ pub struct QdrantIndexConfig {
     /// Most candidates that each half contributes, or the limit of the query if that is more.
     /// Between the two it is twice the limit.
     pub candidates_max: usize,
+    /// Languages that texts are written in, the most common first; empty for any. A change counts
+    /// for what is written from then on, and what was written before is found as before.
+    pub languages: Vec<Language>,
     /// How long opening a connection may take.
     pub connect_timeout: Duration,
     /// How long the server may work on one call.
@@ -46,6 +50,7 @@ impl QdrantIndexConfig {
             batch_max: 500,
             candidates_min: 200,
             candidates_max: 1000,
+            languages: Vec::new(),
             connect_timeout: Duration::from_secs(5),
             request_timeout: Duration::from_secs(30),
         }

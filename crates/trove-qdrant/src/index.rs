@@ -66,6 +66,7 @@ impl QdrantDocumentIndex {
             ids,
             clock,
             seen: Arc::clone(&seen),
+            languages: config.languages.as_slice().into(),
         });
         let tasks = TaskTracker::new();
         let stop = CancellationToken::new();

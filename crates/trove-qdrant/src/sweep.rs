@@ -81,7 +81,7 @@ mod tests {
         let attributes = Arc::new(document("a").build().attributes);
         let head = Head { title: None, attributes };
         let id = document_id("a");
-        let chunks = ChunkWriter::new(&id, mark.version, &head);
+        let chunks = ChunkWriter::new(&id, mark.version, &head, &[]);
         let intent = Intent::new(id.clone(), [mark]);
         let began_at = writer.clock.now().timestamp_micros();
         let mut points = vec![intent.point(writer.ids.uuid(), began_at)];
@@ -104,7 +104,13 @@ mod tests {
 
         let connection = crate::connection::Connection::new(&config).unwrap();
         let seen = Arc::new(Seen::default());
-        let writer = Writer { connection: Arc::new(connection), ids, clock: clock.clone(), seen };
+        let writer = Writer {
+            connection: Arc::new(connection),
+            ids,
+            clock: clock.clone(),
+            seen,
+            languages: Arc::default(),
+        };
         let mark = Mark { version: writer.ids.uuid(), revision: 2, chunks: 3 };
         writer.connection.put(lost(&writer, mark)).await.unwrap();
         let left = || async {

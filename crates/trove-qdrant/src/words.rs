@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use qdrant_client::qdrant::SparseVector;
-use trove_analysis::{Analyzer, FORMAT, QueryTerms, WordClass, fnv1a};
+use trove_analysis::{Analyzer, FORMAT, Language, Profile, QueryTerms, WordClass, fnv1a};
 
 /// How soon further occurrences of a term stop to count.
 const K1: f32 = 1.2;
@@ -43,10 +43,17 @@ enum Space {
     Function,
 }
 
-/// The vector of a chunk.
-pub(crate) fn of_chunk(title: Option<&str>, text: &str, keywords: &str) -> SparseVector {
+/// The vector of a chunk, whose texts are in some of `languages`; in any when there are none.
+pub(crate) fn of_chunk(
+    title: Option<&str>,
+    text: &str,
+    keywords: &str,
+    languages: &[Language],
+) -> SparseVector {
     let title = title.unwrap_or_default();
     let searched = format!("{title}\n{text}\n{keywords}");
+    let profile = Profile::detect_among(&searched, languages);
+    let counts = |text: &str, class| counts(Analyzer::new(profile).only(class), text);
     let mut weights = BTreeMap::new();
     let (content, function) = (WordClass::Content, WordClass::Function);
     add(&mut weights, Space::Text, &counts(&searched, content), TEXT_TERMS, 1.0);
@@ -55,28 +62,27 @@ pub(crate) fn of_chunk(title: Option<&str>, text: &str, keywords: &str) -> Spars
     vector(weights)
 }
 
-/// The vector of a query; `None` when there is no word in it.
+/// The vector of a query, in all languages; `None` when there is no word in it.
 pub(crate) fn of_query(text: &str) -> Option<SparseVector> {
-    let QueryTerms { class, terms } = QueryTerms::of(text);
-    let spaces: &[Space] = match class {
-        WordClass::Content => &[Space::Text, Space::Title],
-        WordClass::Function => &[Space::Function],
-    };
+    let QueryTerms { content, function } = QueryTerms::of(text);
+    let asked: [(&[Space], _); 2] =
+        [(&[Space::Text, Space::Title], content), (&[Space::Function], function)];
     let mut weights = BTreeMap::new();
-    for term in &terms {
-        for alternative in &term.alternatives {
-            for space in spaces {
-                *weights.entry(dimension(*space, alternative)).or_insert(0.0) +=
-                    f32::from(term.count);
+    for (spaces, terms) in &asked {
+        for term in terms {
+            for alternative in &term.alternatives {
+                for space in *spaces {
+                    *weights.entry(dimension(*space, alternative)).or_insert(0.0) +=
+                        f32::from(term.count);
+                }
             }
         }
     }
     (!weights.is_empty()).then(|| vector(weights))
 }
 
-/// Terms of one class with how often each occurs.
-fn counts(text: &str, class: WordClass) -> HashMap<String, u32> {
-    let mut analyzer = Analyzer::of_texts().only(class);
+/// Terms with how often each occurs.
+fn counts(mut analyzer: Analyzer, text: &str) -> HashMap<String, u32> {
     let mut terms = analyzer.terms(text);
     let mut counts: HashMap<String, u32> = HashMap::new();
     while terms.advance() {
@@ -150,7 +156,7 @@ mod tests {
     }
 
     fn score(query: &str, title: Option<&str>, text: &str) -> f32 {
-        of_query(query).map_or(0.0, |query| product(&query, &of_chunk(title, text, "")))
+        of_query(query).map_or(0.0, |query| product(&query, &of_chunk(title, text, "", &[])))
     }
 
     #[test]
@@ -166,7 +172,7 @@ mod tests {
 
     #[test]
     fn metadata_is_searched_too() {
-        let chunk = of_chunk(None, "text", "okapi");
+        let chunk = of_chunk(None, "text", "okapi", &[]);
         assert!(product(&of_query("okapi").unwrap(), &chunk) > 0.0);
     }
 
@@ -180,8 +186,8 @@ mod tests {
     /// Whoever changes a dimension or a weight has to change the name of the analysis.
     #[test]
     fn the_stored_form_is_pinned() {
-        assert_eq!(parameters(), "trove-en-2 bm25 k1=1.2 b=0.75 title=0.3 lengths=100/8/60");
-        let vector = of_chunk(Some("zebra"), "crossing", "");
+        assert_eq!(parameters(), "trove-3 bm25 k1=1.2 b=0.75 title=0.3 lengths=100/8/60");
+        let vector = of_chunk(Some("zebra"), "crossing", "", &[]);
         assert_eq!(vector.indices, [2_298_141_576, 2_322_032_325, 3_747_332_767]);
     }
 
@@ -189,7 +195,7 @@ mod tests {
         /// The server takes sorted, distinct dimensions and finite weights only.
         #[test]
         fn vectors_are_well_formed(title in any::<Option<String>>(), text in any::<String>()) {
-            let vector = of_chunk(title.as_deref(), &text, "");
+            let vector = of_chunk(title.as_deref(), &text, "", &[]);
             prop_assert!(vector.indices.is_sorted_by(|a, b| a < b));
             prop_assert_eq!(vector.indices.len(), vector.values.len());
             prop_assert!(vector.values.iter().all(|value| value.is_finite() && *value > 0.0));

@@ -17,6 +17,7 @@ use prost::Message;
 use qdrant_client::qdrant::{Condition, Filter, HasIdCondition, PointId, PointStruct};
 use tokio::task::spawn_blocking;
 use tonic::Status;
+use trove_analysis::Language;
 use trove_domain::chunk::{Chunk, IndexableDocument};
 use trove_domain::id::DocumentId;
 use trove_domain::port::{AttributeUpdate, Clock, DocumentIndexError, IdGenerator, WriteOutcome};
@@ -49,6 +50,8 @@ pub(crate) struct Writer {
     pub ids: Arc<dyn IdGenerator>,
     pub clock: Arc<dyn Clock>,
     pub seen: Arc<Seen>,
+    /// Languages that texts may be in; empty for any.
+    pub languages: Arc<[Language]>,
 }
 
 /// What is to become of one document.
@@ -197,7 +200,8 @@ impl Writer {
         }
         let began_at = self.clock.now().timestamp_micros();
         // Telling words apart is work for a processor.
-        let made = spawn_blocking(move || points_of(drafts, began_at)).await;
+        let languages = Arc::clone(&self.languages);
+        let made = spawn_blocking(move || points_of(drafts, began_at, &languages)).await;
         let (staged, points) = made.map_err(backend(operation))?.map_err(backend(operation))?;
         self.put_all(points).await.map_err(failed(operation))?;
         outcomes.extend(self.publish(operation, changes, staged).await?);
@@ -397,6 +401,7 @@ impl Writer {
 fn points_of(
     drafts: Vec<Draft>,
     began_at: i64,
+    languages: &[Language],
 ) -> Result<(Vec<Staged>, Vec<PointStruct>), serde_json::Error> {
     let mut staged = Vec::with_capacity(drafts.len());
     let mut points = Vec::new();
@@ -404,7 +409,7 @@ fn points_of(
         let Draft { place, document, intent, mark, expected, head, chunks } = draft;
         let touched = Intent::new(document.clone(), expected.into_iter().chain([mark]));
         points.push(touched.point(intent, began_at));
-        let writer = ChunkWriter::new(&document, mark.version, &head);
+        let writer = ChunkWriter::new(&document, mark.version, &head, languages);
         points.extend(chunks.into_iter().map(|chunk| writer.point(chunk)));
         let head = head.point(&document, mark)?;
         staged.push(Staged { place, intent: point_id(intent), mark, expected, head });

@@ -13,7 +13,9 @@ use trove_domain::document::Metadata;
 use trove_domain::id::{CcPairId, DocumentId, GroupId, UserId};
 use trove_domain::job::{ClaimedJob, NewJob};
 use trove_domain::port::{
-    AccessFilter, AgentStore, ApiKeyStore, CcPairStore, DocumentSetStore, DocumentStore, GroupStore, IndexedMark, JobQueue, LlmProviderStore, NewCcPair, NewDocumentSet, NewUser, Registration, SearchHistory, UserStore,
+    AccessFilter, AgentStore, ApiKeyStore, CcPairStore, DocumentSetStore, DocumentStore,
+    GroupStore, IndexedMark, JobQueue, LlmProviderStore, NewCcPair, NewDocumentSet, NewUser,
+    Registration, SearchHistory, UserStore,
 };
 use trove_domain::source::DocumentSource;
 use trove_domain::user::{NewApiKey, TokenHash};

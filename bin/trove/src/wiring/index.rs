@@ -25,7 +25,7 @@ pub(super) async fn open(
     model: &Model,
 ) -> anyhow::Result<Arc<dyn DocumentIndex>> {
     if let Some(url) = &config.qdrant.url {
-        let index = open_qdrant(url, &config.qdrant, model.dimensions()).await?;
+        let index = open_qdrant(url, config, model.dimensions()).await?;
         identity::bind_qdrant(&index, &config.qdrant.collection, store).await?;
         Ok(Arc::new(index))
     } else {
@@ -41,7 +41,7 @@ pub(super) async fn open(
 /// As [`open`]; nothing changes when the index belongs to another database.
 pub(super) async fn adopt(config: &Config, store: &Store) -> anyhow::Result<()> {
     if let Some(url) = &config.qdrant.url {
-        let index = open_qdrant(url, &config.qdrant, None).await?;
+        let index = open_qdrant(url, config, None).await?;
         identity::adopt_qdrant(&index, &config.qdrant.collection, store).await
     } else {
         identity::adopt(&config.data_dir, store, SystemIds.uuid()).await
@@ -55,7 +55,7 @@ pub(super) async fn adopt(config: &Config, store: &Store) -> anyhow::Result<()> 
 /// When the server does not do it. An embedded index goes with its data directory.
 pub(super) async fn destroy(config: &Config) -> anyhow::Result<()> {
     if let Some(url) = &config.qdrant.url {
-        let index = open_qdrant(url, &config.qdrant, None).await?;
+        let index = open_qdrant(url, config, None).await?;
         index.destroy().await.context("the collection could not be removed")?;
     }
     Ok(())
@@ -90,10 +90,13 @@ async fn open_embedded(config: &Config, model: &Model) -> anyhow::Result<Arc<dyn
 
 async fn open_qdrant(
     url: &str,
-    section: &QdrantSection,
+    config: &Config,
     dimensions: Option<usize>,
 ) -> anyhow::Result<QdrantDocumentIndex> {
+    let section = &config.qdrant;
     let index_config = QdrantIndexConfig {
+        // The configuration was checked when it was read.
+        languages: config.index.languages().unwrap_or_default(),
         api_key: api_key(section).await?,
         collection: section.collection.clone(),
         replicas: section.replicas,
