@@ -25,6 +25,9 @@ use trove_domain::query::{HybridAlpha, QueryText, TimeRange};
 use trove_domain::section::RankedSection;
 use trove_domain::source::DocumentSource;
 
+use crate::language_models::LanguageModelChoiceError;
+
+pub use crate::language_models::ModelChoice;
 pub use documents::SearchEvent;
 pub use highlight::Highlighter;
 
@@ -43,15 +46,6 @@ pub struct FilterRequest {
     pub updated_at: TimeRange,
     /// Created in this span, or at an unknown time.
     pub created_at: TimeRange,
-}
-
-/// A language model of a configured provider, by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ModelChoice {
-    /// Name of the provider.
-    pub provider: String,
-    /// Name of the model.
-    pub model: String,
 }
 
 /// An earlier turn of a conversation.
@@ -161,12 +155,9 @@ pub enum SearchError {
         /// What was asked for.
         id: i32,
     },
-    /// There is no such provider.
-    #[error("there is no provider of language models with the name {}", shortened(name))]
-    Provider {
-        /// What was asked for.
-        name: String,
-    },
+    /// The model that was asked for is not to be had.
+    #[error(transparent)]
+    Model(#[from] LanguageModelChoiceError),
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -199,7 +190,8 @@ impl Classify for SearchError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::DocumentSets { .. } => ErrorKind::Forbidden,
-            Self::Agent { .. } | Self::Provider { .. } => ErrorKind::NotFound,
+            Self::Agent { .. } => ErrorKind::NotFound,
+            Self::Model(error) => error.kind(),
             Self::Store(error) => error.kind(),
             Self::Index(error) => error.kind(),
         }
@@ -208,6 +200,7 @@ impl Classify for SearchError {
     fn code(&self) -> Option<&'static str> {
         match self {
             Self::Agent { .. } => Some("PERSONA_NOT_FOUND"),
+            Self::Model(error) => error.code(),
             _ => None,
         }
     }

@@ -2,25 +2,33 @@
 
 use std::collections::BTreeSet;
 
-use trove_domain::access::Caller;
+use trove_domain::access::{Caller, Role};
 use trove_domain::error::StoreError;
 use trove_domain::id::AgentId;
 
 use crate::Engine;
 
-/// The agent that every deployment has, and the only one so far.
-const DEFAULT_AGENT: AgentId = AgentId(0);
-
 impl Engine {
     /// Those of `agents` that there are and that the caller may talk to.
     ///
     /// The one place where providers look at agents.
-    #[expect(clippy::unused_async, reason = "agents will come from a store")]
     pub(crate) async fn agents_of(
         &self,
-        _caller: &Caller,
+        caller: &Caller,
         agents: &BTreeSet<AgentId>,
     ) -> Result<BTreeSet<AgentId>, StoreError> {
-        Ok(agents.iter().copied().filter(|agent| *agent == DEFAULT_AGENT).collect())
+        let store = &self.backends().agents;
+        let existing = store.existing(agents).await?;
+        if caller.role == Role::Admin {
+            return Ok(existing);
+        }
+        // Whoever is no administrator asks for one.
+        let mut seen = BTreeSet::new();
+        for agent in existing {
+            if store.retrieval_scope(caller, agent).await?.is_some() {
+                seen.insert(agent);
+            }
+        }
+        Ok(seen)
     }
 }

@@ -8,8 +8,9 @@ use trove_domain::id::AgentId;
 use trove_domain::port::LanguageModel;
 use trove_domain::query::Knowledge;
 
-use super::{ModelChoice, SearchError};
-use crate::Engine;
+use super::SearchError;
+use crate::language_models::{AgentModel, ModelChoice};
+use crate::{Engine, log};
 
 impl Engine {
     /// What the agent `id` does to a search, when there is one and the caller sees it.
@@ -23,15 +24,26 @@ impl Engine {
         scope.ok_or(SearchError::Agent { id })
     }
 
-    /// The model that helps with a search: the one that is asked for, or the deployment's.
-    pub(super) fn helping_model(
+    /// The model that helps with a search, see [`Engine::language_model`]. One that nobody asked
+    /// for by name and that is not to be had is done without.
+    pub(super) async fn helping_model(
         &self,
-        _caller: &Caller,
+        caller: &Caller,
+        agent: Option<(i32, &RetrievalScope)>,
         choice: Option<&ModelChoice>,
     ) -> Result<Option<Arc<dyn LanguageModel>>, SearchError> {
-        match choice {
-            None => Ok(self.backends().language_model.clone()),
-            Some(choice) => Err(SearchError::Provider { name: choice.provider.clone() }),
+        let agent = agent.map(|(id, scope)| AgentModel {
+            agent: AgentId(id),
+            provider: scope.model.provider.clone(),
+            model: scope.model.model.clone(),
+        });
+        match self.language_model(caller, agent.as_ref(), choice).await {
+            Ok(model) => Ok(model),
+            Err(error) if choice.is_some() => Err(error.into()),
+            Err(error) => {
+                log::warn(&error, "no language model helps with a search");
+                Ok(None)
+            }
         }
     }
 }

@@ -56,8 +56,11 @@ impl Engine {
     ) -> Result<impl Stream<Item = SearchEvent> + Send + use<>, SearchError> {
         let DocumentSearchRequest { query, filters, hits, alpha, expand, select_from } = request;
         let visible = self.visible(caller, filters, &RetrievalScope::default()).await?;
-        let model =
-            if expand || select_from.is_some() { self.helping_model(caller, None)? } else { None };
+        let model = if expand || select_from.is_some() {
+            self.helping_model(caller, None, None).await?
+        } else {
+            None
+        };
         let search = DocumentSearch {
             engine: self.clone(),
             caller: caller.clone(),

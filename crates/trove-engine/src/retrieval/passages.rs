@@ -47,9 +47,10 @@ impl Engine {
         request: SearchRequest,
     ) -> Result<Vec<SearchResult>, SearchError> {
         let SearchRequest { query, filters, agent, model, skip_expansion, history } = request;
-        let agent = self.agent_scope(caller, agent).await?;
-        let model = self.helping_model(caller, model.as_ref())?;
-        let visible = self.visible(caller, filters, &agent).await?;
+        let scope = self.agent_scope(caller, agent).await?;
+        let agent = agent.map(|id| (id, &scope));
+        let model = self.helping_model(caller, agent, model.as_ref()).await?;
+        let visible = self.visible(caller, filters, &scope).await?;
         let assistant =
             model.and_then(|model| Assistant::new(model, self.config().language_model_allowance));
         let query = query.as_str();
