@@ -10,7 +10,7 @@ use trove_testkit::services;
 use uuid::Uuid;
 
 /// Ids that differ between the processes of a test run.
-pub struct RandomIds;
+pub(crate) struct RandomIds;
 
 impl IdGenerator for RandomIds {
     #[expect(clippy::disallowed_methods, reason = "tests in other processes draw ids too")]
@@ -24,7 +24,7 @@ impl IdGenerator for RandomIds {
 }
 
 /// An empty index, whose collection goes when the value does.
-pub struct Subject(pub QdrantDocumentIndex);
+pub(crate) struct Subject(pub(crate) QdrantDocumentIndex);
 
 impl Deref for Subject {
     type Target = QdrantDocumentIndex;
@@ -46,19 +46,19 @@ impl Drop for Subject {
 }
 
 /// The settings of a new collection; `None` when there is no server.
-pub fn config(dimensions: Option<usize>) -> Option<QdrantIndexConfig> {
+pub(crate) fn config(dimensions: Option<usize>) -> Option<QdrantIndexConfig> {
     let mut config = QdrantIndexConfig::new(services::qdrant_url()?, dimensions);
     config.collection = format!("test_{}", RandomIds.uuid().simple());
     Some(config)
 }
 
 /// Another index on the collection of `config`.
-pub async fn open(config: &QdrantIndexConfig) -> QdrantDocumentIndex {
+pub(crate) async fn open(config: &QdrantIndexConfig) -> QdrantDocumentIndex {
     let (ids, clock) = (Arc::new(RandomIds), Arc::new(FakeClock::default()));
     QdrantDocumentIndex::open(config.clone(), ids, clock).await.unwrap()
 }
 
 /// A new, empty index; `None` when there is no server.
-pub async fn start(dimensions: Option<usize>) -> Option<Subject> {
+pub(crate) async fn start(dimensions: Option<usize>) -> Option<Subject> {
     Some(Subject(open(&config(dimensions)?).await))
 }

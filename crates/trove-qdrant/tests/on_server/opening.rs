@@ -1,15 +1,14 @@
 //! What opening a collection makes, checks and refuses.
 
-mod server;
-
 use std::sync::Arc;
 use std::time::Duration;
 
-use server::{RandomIds, Subject};
 use trove_domain::port::{DocumentIndex, DocumentIndexError, IdGenerator};
 use trove_qdrant::{OpenError, QdrantDocumentIndex, QdrantIndexConfig};
 use trove_testkit::builders::{document, query};
 use trove_testkit::fakes::FakeClock;
+
+use crate::server::{self, RandomIds, Subject};
 
 async fn try_open(config: &QdrantIndexConfig) -> Result<QdrantDocumentIndex, OpenError> {
     let (ids, clock) = (Arc::new(RandomIds), Arc::new(FakeClock::default()));
