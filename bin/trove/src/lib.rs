@@ -44,7 +44,7 @@ pub async fn run(
     }
     let loaded = config::load(sources)?;
     telemetry::start(&loaded.config.log).map_err(anyhow::Error::from)?;
-    dispatch(cli.command, loaded).await
+    Box::pin(dispatch(cli.command, loaded)).await
 }
 
 async fn dispatch(command: Command, loaded: Loaded) -> Result<u8, Failure> {

@@ -106,12 +106,7 @@ impl Terms<'_> {
     pub fn advance(&mut self) -> bool {
         while self.read_word() {
             let Analyzer { wanted, stems, term, buffer, run } = &mut *self.analyzer;
-            if !run.text.is_empty() {
-                self.class = WordClass::Content;
-                if *wanted == Some(WordClass::Function) {
-                    continue;
-                }
-            } else {
+            if run.text.is_empty() {
                 let script = Script::of(term);
                 let known = stems.iter().find(|(known, ..)| *known == script);
                 let (stems, languages) = known
@@ -125,6 +120,11 @@ impl Terms<'_> {
                 match self.class {
                     WordClass::Content => stems.term(term, buffer),
                     WordClass::Function => stems.function_term(term, buffer),
+                }
+            } else {
+                self.class = WordClass::Content;
+                if *wanted == Some(WordClass::Function) {
+                    continue;
                 }
             }
             shorten(term);

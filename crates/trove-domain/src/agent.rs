@@ -99,6 +99,7 @@ pub struct NamedUser {
 /// It is visible to its owner, to the users and members of the groups that it is shared with, to
 /// everybody when it is public, and to administrators.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "the record of the interface")]
 pub struct Agent {
     /// Its key.
     pub id: AgentId,

@@ -45,7 +45,9 @@ impl SecretKey {
         hash.update(b"trove secret key id\0");
         hash.update(*bytes);
         let hash = hash.finalize();
-        let id: String = hash.iter().take(ID_BYTES).map(|byte| format!("{byte:02x}")).collect();
+        let digits = hash.iter().take(ID_BYTES).flat_map(|byte| [byte >> 4, byte & 15]);
+        let id: String =
+            digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect();
         let id = SecretKeyId::new(id).map_err(|_| InvalidKey::NotRandom)?;
         Ok(Self { id, bytes })
     }

@@ -13,6 +13,7 @@ fn ring(ids: &SequentialIds, keys: usize) -> KeyRing {
     KeyRing::new((0..keys).map(|_| SecretKey::generate(ids).unwrap()).collect()).unwrap()
 }
 
+#[expect(clippy::unused_async, reason = "the suite awaits its subjects")]
 async fn start(keys: usize) -> Option<Box<dyn SecretCipher>> {
     let ids = Arc::new(SequentialIds::default());
     let ring = ring(&ids, keys);

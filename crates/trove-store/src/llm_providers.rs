@@ -119,8 +119,8 @@ macro_rules! columns {
             llm_provider::api_base.eq(&$details.api_base),
             llm_provider::api_version.eq(&$details.api_version),
             llm_provider::deployment.eq(&$details.deployment),
-            llm_provider::api_key.eq(stored(&$details.api_key)),
-            llm_provider::custom_config.eq(stored(&$details.custom_config)),
+            llm_provider::api_key.eq(stored($details.api_key.as_ref())),
+            llm_provider::custom_config.eq(stored($details.custom_config.as_ref())),
             llm_provider::text_model.eq(model(ModelPurpose::Text)),
             llm_provider::vision_model.eq(model(ModelPurpose::Vision)),
             llm_provider::chat_naming_model.eq(model(ModelPurpose::ChatNaming)),
@@ -146,8 +146,8 @@ macro_rules! is_taken {
 
 const FIRST_REVISION: i64 = 1;
 
-fn stored(secret: &Option<SealedSecret>) -> Option<String> {
-    secret.as_ref().map(SealedSecret::to_stored)
+fn stored(secret: Option<&SealedSecret>) -> Option<String> {
+    secret.map(SealedSecret::to_stored)
 }
 
 /// Whether all secrets are sealed with the key of the database, if it has one.

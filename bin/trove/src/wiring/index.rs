@@ -12,7 +12,7 @@ use trove_qdrant::{QdrantDocumentIndex, QdrantIndexConfig};
 use trove_store::Store;
 
 use super::{Model, identity};
-use crate::config::{Config, IndexSection, QdrantSection};
+use crate::config::{Config, IndexSection, QdrantSection, Secret};
 
 /// Opens the index that holds the documents of `store`.
 ///
@@ -110,7 +110,7 @@ async fn open_qdrant(
 
 async fn api_key(section: &QdrantSection) -> anyhow::Result<Option<SecretString>> {
     let Some(path) = &section.api_key_file else {
-        return Ok(section.api_key.as_ref().map(|key| key.expose()));
+        return Ok(section.api_key.as_ref().map(Secret::expose));
     };
     let text = tokio::fs::read_to_string(path).await.with_context(|| {
         format!("the file {} (`qdrant.api_key_file`) cannot be read", path.display())

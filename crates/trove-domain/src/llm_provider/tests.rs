@@ -31,7 +31,8 @@ fn access_follows_the_table() {
     const S: &str = "stranger";
     const M: &str = "member";
     const A: &str = "admin";
-    let table: [(bool, &[i32], &[i32], &[&str], &[&str]); 8] = [
+    type Row<'a> = (bool, &'a [i32], &'a [i32], &'a [&'a str], &'a [&'a str]);
+    let table: [Row<'_>; 8] = [
         // public, agents, groups; who may without a listed agent, who with one
         (true, &[], &[], &[S, M, A], &[S, M, A]),
         (true, &[], &[7], &[S, M, A], &[S, M, A]),

@@ -149,7 +149,7 @@ pub(super) fn starter_json(messages: &[StarterMessage]) -> String {
     let pairs = messages.iter().map(|starter| {
         serde_json::Value::from(vec![starter.name.clone(), starter.message.clone()])
     });
-    serde_json::Value::from_iter(pairs).to_string()
+    pairs.collect::<serde_json::Value>().to_string()
 }
 
 fn starters(agent: i32, json: &str) -> Result<Vec<StarterMessage>, Failure> {
