@@ -15,6 +15,7 @@ mod key_command;
 mod lifecycle;
 mod models;
 mod qdrant;
+mod secrets_command;
 mod server;
 mod stack;
 mod tidy;

@@ -284,6 +284,11 @@ impl Client<'_> {
         client.send(Method::PATCH, path, Some(body.to_string().into_bytes())).await
     }
 
+    pub(crate) async fn put(&self, path: &str, body: Value) -> Answer {
+        let client = self.with("content-type", "application/json");
+        client.send(Method::PUT, path, Some(body.to_string().into_bytes())).await
+    }
+
     pub(crate) async fn delete(&self, path: &str) -> Answer {
         self.send(Method::DELETE, path, None).await
     }

@@ -17,22 +17,30 @@ use trove_domain::error::StoreError;
 use trove_domain::id::{DocumentId, JobId};
 use trove_domain::job::{AfterFailure, ClaimedJob, NewJob, ParkedJob};
 use trove_domain::port::{
-    EmbeddingError, EmbeddingModel, EmbeddingModelInfo, IdGenerator, JobQueue, Tokenizer,
+    EmbeddingError, EmbeddingModel, EmbeddingModelInfo, IdGenerator, JobQueue, LanguageModelError,
+    Tokenizer,
 };
 use trove_domain::query::{HybridAlpha, IndexQuery, SearchFilters};
 use trove_domain::source::DocumentSource;
 use trove_embedded::{EmbeddedDocumentIndex, EmbeddedIndexConfig};
 use trove_engine::ingestion::IngestOutcome;
 use trove_engine::{Backends, Engine, EngineConfig};
+use trove_secrets::{KeyRing, SecretKey, XChaChaCipher};
 use trove_store::{SqliteConfig, Store};
 use trove_testkit::fakes::{FakeClock, HashingEmbedder, SequentialIds};
+use trove_testkit::scripted_models::ScriptedLanguageModels;
 
 const DIMENSIONS: usize = 64;
+
+/// What a model that refuses says.
+pub(crate) const STORY: &str = "a page that nobody should see";
 
 pub(crate) struct Stack {
     pub(crate) engine: Engine,
     pub(crate) clock: Arc<FakeClock>,
-    _directory: TempDir,
+    /// What opens the models of providers. One called `broken` refuses, and tells a story.
+    pub(crate) models: Arc<ScriptedLanguageModels>,
+    pub(crate) directory: TempDir,
 }
 
 impl Stack {
@@ -50,13 +58,25 @@ impl Stack {
         let index_config = EmbeddedIndexConfig::with_dimensions(Some(DIMENSIONS));
         let index = EmbeddedDocumentIndex::open(&directory.path().join("index"), index_config);
         let embedder = Arc::new(HashingEmbedder::new(DIMENSIONS));
+        let models = Arc::new(ScriptedLanguageModels::new(|endpoint, _| {
+            let (provider, detail) = (endpoint.provider.clone(), STORY.to_owned());
+            match endpoint.model.as_str() {
+                "broken" => Err(LanguageModelError::Refused { provider, detail }),
+                _ => Ok("yes".to_owned()),
+            }
+        }));
+        let key = SecretKey::generate(ids.as_ref()).unwrap();
+        let ring = KeyRing::new(vec![key]).unwrap();
+        let cipher = XChaChaCipher::new(&ring, ring.newest().id(), Arc::clone(&ids)).unwrap();
         let backends = Backends {
             clock: Arc::<FakeClock>::clone(&clock),
             ids,
+            language_models: Some(Arc::<ScriptedLanguageModels>::clone(&models)),
+            secrets: Some(Arc::new(cipher)),
             ..Backends::new(&store, Arc::new(index.unwrap()), Some(embedder))
         };
         let engine = Engine::new(change(backends), config);
-        Self { engine, clock, _directory: directory }
+        Self { engine, clock, models, directory }
     }
 }
 

@@ -39,6 +39,7 @@ const ADAPTERS: &[&str] = &[
     "trove-local",
     "trove-openai",
     "trove-qdrant",
+    "trove-secrets",
     "trove-store",
 ];
 

@@ -19,7 +19,7 @@ pub struct Cli {
 
 const AFTER_HELP: &str = "\
 Settings come from defaults, then the configuration file, then the environment \
-(TROVE_DATA_DIR, TROVE_LISTEN, TROVE_MODEL_DIR, HYBRID_ALPHA, DISABLE_VECTOR_DB, and \
+(TROVE_DATA_DIR, TROVE_LISTEN, TROVE_MODEL_DIR, TROVE_SECRETS_KEY, HYBRID_ALPHA, DISABLE_VECTOR_DB, and \
 TROVE__SECTION__SETTING for all others), then flags. `trove check-config` shows the result.
 
 Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 3 some files were not indexed, \
@@ -52,6 +52,9 @@ pub enum Command {
     /// Make, list and revoke API keys; works while the service runs
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Replace the key that secrets in the database are encrypted with
+    #[command(subcommand)]
+    Secrets(SecretsCommand),
     /// Get and check the embedding model
     #[command(subcommand)]
     Model(ModelCommand),
@@ -147,6 +150,24 @@ pub enum KeyCommand {
     },
 }
 
+/// `trove secrets …`
+#[derive(Debug, Subcommand)]
+pub enum SecretsCommand {
+    /// Encrypt all secrets with a new key, after stopping every service on the database; a run that
+    /// was interrupted is finished by the next one
+    Rotate {
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove all secrets, whose key is lost, so that they can be entered again
+    Discard {
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
 /// What fits into a line of a list, for keys and for pairs alike.
 fn short_name(name: &str) -> Result<String, InvalidKeyName> {
     check_key_name(name).map(|()| name.to_owned())
@@ -215,6 +236,7 @@ impl Cli {
             }
             Command::Index(_)
             | Command::Key(_)
+            | Command::Secrets(_)
             | Command::Model(_)
             | Command::AdoptDatabase
             | Command::Eval(_)

@@ -7,6 +7,7 @@ pub mod index;
 pub mod key;
 pub mod model;
 pub mod openapi;
+pub mod secrets;
 pub mod serve;
 
 use std::borrow::Cow;

@@ -20,6 +20,7 @@ mod qdrant;
 mod retrieval;
 mod rule;
 mod secret;
+mod secrets;
 mod show;
 mod shutdown;
 
@@ -41,6 +42,7 @@ pub use qdrant::QdrantSection;
 pub use retrieval::RetrievalSection;
 pub use rule::{keys, rules};
 pub use secret::Secret;
+pub use secrets::{SecretsKey, SecretsSection};
 pub use show::show;
 pub use shutdown::ShutdownSection;
 
@@ -60,6 +62,8 @@ pub struct Config {
     pub http: HttpSection,
     /// The relational database.
     pub database: DatabaseSection,
+    /// The key that encrypts secrets in the database.
+    pub secrets: SecretsSection,
     /// The embedded document index.
     pub index: IndexSection,
     /// A Qdrant server in place of the embedded document index.
@@ -85,6 +89,7 @@ impl Default for Config {
             listen: ListenAddress::default(),
             http: HttpSection::default(),
             database: DatabaseSection::default(),
+            secrets: SecretsSection::default(),
             index: IndexSection::default(),
             qdrant: QdrantSection::default(),
             embedding: EmbeddingSection::default(),

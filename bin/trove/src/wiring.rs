@@ -5,6 +5,7 @@ mod index;
 mod language_model;
 mod model;
 mod readiness;
+mod secrets;
 mod store;
 mod unindexed;
 
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use tokio::task::spawn_blocking;
-use trove_domain::port::DocumentIndex;
+use trove_domain::port::{DocumentIndex, SecretCipher};
 use trove_engine::{Backends, Engine, EngineConfig, IngestionLimits};
 use trove_http::{HttpConfig, ReadinessProbe};
 use trove_store::Store;
@@ -23,6 +24,7 @@ use crate::config::Config;
 pub use language_model::LanguageModels;
 pub use model::Model;
 pub use readiness::Stopping;
+pub use secrets::KeyChange;
 use unindexed::Unindexed;
 
 /// An engine with everything behind it, open.
@@ -52,7 +54,10 @@ impl Deployment {
             index::open(config, &store, &model).await?
         };
         let language_models = Some(language_models);
-        let engine = engine(config, &store, index, &model, language_models.as_ref());
+        // After the identity: a start that is refused leaves the database as it is.
+        let secrets = secrets::open(config, &store).await?;
+        let engine =
+            engine(config, &store, index, &model, language_models.as_ref(), Some(secrets));
         if !config.retrieval.disable_vector_db {
             let lost = engine.notice_lost_index().await;
             let lost = lost.context("the registry cannot be compared with the index")?;
@@ -75,7 +80,7 @@ impl Deployment {
     pub async fn open_database(config: &Config) -> anyhow::Result<Self> {
         let store = store::open_existing(config).await?;
         let model = Model::NotUsed;
-        let engine = engine(config, &store, Arc::new(Unindexed), &model, None);
+        let engine = engine(config, &store, Arc::new(Unindexed), &model, None, None);
         Ok(Self { engine, model, language_models: None, store, data_dir: config.data_dir.clone() })
     }
 
@@ -99,6 +104,30 @@ impl Deployment {
     /// When the server that it is on does not do it.
     pub async fn destroy_index(config: &Config) -> anyhow::Result<()> {
         index::destroy(config).await
+    }
+
+    /// Gives the secrets in the database a new key. The data directory must be ours.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what failed; the next run goes on from there.
+    pub async fn rotate_secrets(config: &Config) -> anyhow::Result<KeyChange> {
+        let store = store::open_existing(config).await?;
+        let changed = secrets::rotate(config, &store).await;
+        store.close().await;
+        changed
+    }
+
+    /// Removes the secrets in the database, whose key is lost. The data directory must be ours.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says why not; nothing is removed then.
+    pub async fn discard_secrets(config: &Config) -> anyhow::Result<KeyChange> {
+        let store = store::open_existing(config).await?;
+        let changed = secrets::discard(config, &store).await;
+        store.close().await;
+        changed
     }
 
     /// Answers how the components are, for as long as they live.
@@ -128,10 +157,12 @@ fn engine(
     index: Arc<dyn DocumentIndex>,
     model: &Model,
     language_models: Option<&LanguageModels>,
+    secrets: Option<Arc<dyn SecretCipher>>,
 ) -> Engine {
     let backends = Backends {
         language_model: language_models.map(|models| Arc::clone(&models.default)),
         language_models: language_models.map(|models| Arc::clone(&models.factory)),
+        secrets,
         ..Backends::new(store, index, model.port())
     };
     let engine_config = EngineConfig {

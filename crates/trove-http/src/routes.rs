@@ -7,6 +7,7 @@ mod document_sets;
 mod health;
 mod ingest;
 mod ingested;
+mod llm;
 mod me;
 mod ready;
 mod remove_ingested;
@@ -39,6 +40,7 @@ fn endpoints() -> Vec<Endpoint> {
     use Policy::{Admin, Basic, Curator, Limited, Public};
     let (get, post, delete) = (|| Method::GET, || Method::POST, || Method::DELETE);
     let patch = || Method::PATCH;
+    let put = || Method::PUT;
     vec![
         Endpoint::new(get(), "/health", Public, Open, health::health).at_root(),
         Endpoint::new(get(), "/health/ready", Public, Open, ready::ready).at_root(),
@@ -86,6 +88,19 @@ fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(post(), "/manage/admin/document-set", Curator, Open, document_sets::write::create_document_set),
         Endpoint::new(patch(), "/manage/admin/document-set", Curator, Open, document_sets::write::update_document_set),
         Endpoint::new(delete(), "/manage/admin/document-set/{document_set_id}", Curator, Open, document_sets::write::delete_document_set),
+        Endpoint::new(get(), "/llm/provider", Limited, Open, llm::usable::list_llm_providers),
+        Endpoint::new(get(), "/llm/persona/{persona_id}/providers", Limited, Open, llm::usable::list_persona_llm_providers),
+        Endpoint::new(get(), "/admin/llm/provider", Admin, Open, llm::admin::list_all_llm_providers),
+        Endpoint::new(put(), "/admin/llm/provider", Admin, Open, llm::upsert::put_llm_provider),
+        Endpoint::new(delete(), "/admin/llm/provider/{provider_id}", Admin, Open, llm::admin::remove_llm_provider),
+        Endpoint::new(post(), "/admin/llm/provider/{provider_id}/default", Admin, Open, llm::defaults::set_default_provider),
+        Endpoint::new(post(), "/admin/llm/provider/{provider_id}/default-vision", Admin, Open, llm::defaults::set_default_vision_provider),
+        Endpoint::new(post(), "/admin/llm/default", Admin, Open, llm::defaults::set_default_model),
+        Endpoint::new(post(), "/admin/llm/default-vision", Admin, Open, llm::defaults::set_default_vision_model),
+        Endpoint::new(post(), "/admin/llm/default-chat-naming", Admin, Open, llm::defaults::set_default_chat_naming_model),
+        Endpoint::new(post(), "/admin/llm/test", Admin, Open, llm::test::test_llm),
+        Endpoint::new(post(), "/admin/llm/test/default", Admin, Open, llm::test::test_default_llm),
+        Endpoint::new(get(), "/admin/llm/built-in/options", Admin, Open, llm::options::list_llm_options),
 
         Endpoint::new(get(), DOCUMENT_PATH, Limited, Open, docs::document),
         Endpoint::new(get(), docs::PAGE_PATH, Public, Open, docs::page).undocumented(),

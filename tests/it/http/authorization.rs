@@ -19,12 +19,12 @@ async fn without_vector_db() -> Server {
 fn path(template: &str) -> String {
     let path = template.replace("{document_id}", "none").replace("{cc_pair_id}", "1");
     let path = path.replace("{persona_id}", "0").replace("{tool_id}", "1");
-    let path = path.replace("{document_set_id}", "4711");
+    let path = path.replace("{document_set_id}", "4711").replace("{provider_id}", "1");
     format!("/api{}", path.replace("{file}", "page.js"))
 }
 
 /// CVE-2024-32881, CVE-2024-9612: every route of the table, for every kind of caller. The body is empty: whoever gets past the
-/// guards learns that (422), learns that a document is missing (404), or gets an answer.
+/// guards learns that (422), learns that something is missing (404, 400), or gets an answer.
 #[tokio::test(flavor = "multi_thread")]
 async fn cve_2024_32881_every_route_admits_whom_its_policy_says() {
     let server = Server::start().await;

@@ -5,6 +5,8 @@ mod authorization;
 mod document_sets;
 mod hostile;
 mod ingestion;
+mod language_models;
+mod llm_providers;
 mod search;
 mod search_as_agent;
 mod search_faults;

@@ -7,7 +7,7 @@ use super::problem::{closest, suggestion};
 use super::rule;
 
 /// Settings with names of their own.
-const NAMED: [(&str, &str); 12] = [
+const NAMED: [(&str, &str); 14] = [
     ("TROVE_DATA_DIR", "data_dir"),
     ("TROVE_LISTEN", "listen"),
     ("TROVE_MODEL_DIR", "embedding.model_dir"),
@@ -18,6 +18,8 @@ const NAMED: [(&str, &str); 12] = [
     ("TROVE_LLM_API_KEY_FILE", "llm.api_key_file"),
     ("TROVE_QDRANT_URL", "qdrant.url"),
     ("TROVE_QDRANT_API_KEY", "qdrant.api_key"),
+    ("TROVE_SECRETS_KEY", "secrets.key"),
+    ("TROVE_SECRETS_KEY_FILE", "secrets.key_file"),
     ("DISABLE_VECTOR_DB", "retrieval.disable_vector_db"),
     ("HYBRID_ALPHA", "retrieval.hybrid_alpha"),
 ];

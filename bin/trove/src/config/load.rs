@@ -155,7 +155,7 @@ fn wrong_type(figment: &Figment, error: &figment::Error) -> String {
 }
 
 /// Settings that hold secrets, and addresses that may.
-const SECRETS: [&str; 7] = [
+const SECRETS: [&str; 8] = [
     "llm.url",
     "llm.api_key",
     "llm.headers",
@@ -163,6 +163,7 @@ const SECRETS: [&str; 7] = [
     "embedding.api_key",
     "qdrant.url",
     "qdrant.api_key",
+    "secrets.key",
 ];
 
 fn wrong_value(figment: &Figment, rule: &Rule) -> String {

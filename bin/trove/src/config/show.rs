@@ -43,6 +43,10 @@ fn consequence(key: &str, config: &Config) -> String {
         }
         "database.url" => format!(": SQLite in {}", config.sqlite_path().display()),
         "qdrant.url" => format!(": the document index is in {}", config.index_dir().display()),
+        "secrets.key" => match &config.secrets.key_file {
+            Some(file) => format!(": in {}", file.display()),
+            None => format!(": in {}", config.data_dir.join("secrets.key").display()),
+        },
         _ => String::new(),
     }
 }

@@ -9,8 +9,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{OpenApi, PartialSchema, ToSchema};
 
 use super::{
-    agents, connector_docs, docs, document_sets, health, ingest, ingested, me, ready,
-    remove_ingested, search, search_history, send_search_message, tools, version,
+    agents, connector_docs, docs, document_sets, health, ingest, ingested, llm, me, ready, remove_ingested, search, search_history, send_search_message, tools, version,
 };
 use crate::error::ErrorBody;
 use crate::validation::{
@@ -43,6 +42,12 @@ use crate::validation::{
         document_sets::read::list_document_sets, document_sets::read::are_public,
         document_sets::write::create_document_set, document_sets::write::update_document_set,
         document_sets::write::delete_document_set,
+        llm::usable::list_llm_providers, llm::usable::list_persona_llm_providers,
+        llm::admin::list_all_llm_providers, llm::admin::remove_llm_provider,
+        llm::upsert::put_llm_provider, llm::defaults::set_default_provider,
+        llm::defaults::set_default_vision_provider, llm::defaults::set_default_model,
+        llm::defaults::set_default_vision_model, llm::defaults::set_default_chat_naming_model,
+        llm::test::test_llm, llm::test::test_default_llm, llm::options::list_llm_options,
     ),
     components(schemas(ErrorBody, HttpValidationError, FieldError)),
     tags(
@@ -50,6 +55,7 @@ use crate::validation::{
         (name = "ingestion", description = "Documents that a program posts."),
         (name = "agents", description = "Prompts and knowledge to search and talk with. Their paths say persona."),
         (name = "document sets", description = "Named sets of connector-credential pairs."),
+        (name = "language models", description = "Providers of language models, and the defaults."),
         (name = "users", description = "Who is signed in."),
         (name = "system", description = "The deployment itself."),
     ),

@@ -104,6 +104,11 @@ impl Place<'_> {
         Field::new(json, self.loc, self.failures)
     }
 
+    /// A value of the object that stands here.
+    pub(crate) fn entry<'b>(&'b self, name: &'b str, json: Json) -> Field<'b> {
+        Field::new(json, self.loc.name(name), self.failures)
+    }
+
     /// An item of the list that stands here.
     pub(super) fn item(&self, index: usize, json: Json) -> Field<'_> {
         Field::new(json, self.loc.index(index), self.failures)
