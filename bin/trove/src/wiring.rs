@@ -56,8 +56,7 @@ impl Deployment {
         let language_models = Some(language_models);
         // After the identity: a start that is refused leaves the database as it is.
         let secrets = secrets::open(config, &store).await?;
-        let engine =
-            engine(config, &store, index, &model, language_models.as_ref(), Some(secrets));
+        let engine = engine(config, &store, index, &model, language_models.as_ref(), Some(secrets));
         if !config.retrieval.disable_vector_db {
             let lost = engine.notice_lost_index().await;
             let lost = lost.context("the registry cannot be compared with the index")?;

@@ -16,6 +16,7 @@ use crate::server::{Client, Options, Server};
 const CREATE: &str = "/api/admin/llm/provider?is_creation=true";
 const UPDATE: &str = "/api/admin/llm/provider";
 
+#[expect(clippy::needless_pass_by_value, reason = "a literal is easier to pass so")]
 fn provider(name: &str, fields: Value) -> Value {
     let mut body = json!({
         "name": name, "provider": "openai", "api_key": "sk-1", "default_model_name": "m",

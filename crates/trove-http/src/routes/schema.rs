@@ -9,7 +9,8 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{OpenApi, PartialSchema, ToSchema};
 
 use super::{
-    agents, connector_docs, docs, document_sets, health, ingest, ingested, llm, me, ready, remove_ingested, search, search_history, send_search_message, tools, version,
+    agents, connector_docs, docs, document_sets, health, ingest, ingested, llm, me, ready,
+    remove_ingested, search, search_history, send_search_message, tools, version,
 };
 use crate::error::ErrorBody;
 use crate::validation::{
