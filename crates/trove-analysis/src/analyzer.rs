@@ -109,10 +109,8 @@ impl Terms<'_> {
             if run.text.is_empty() {
                 let script = Script::of(term);
                 let known = stems.iter().find(|(known, ..)| *known == script);
-                let (stems, languages) = known
-                    .map_or((Stems::NONE, LanguageSet::EMPTY), |(_, stems, language)| {
-                        (*stems, *language)
-                    });
+                let (_, stems, languages) =
+                    known.copied().unwrap_or((script, Stems::NONE, LanguageSet::EMPTY));
                 self.class = class_of(term, buffer, languages);
                 if wanted.is_some_and(|wanted| wanted != self.class) {
                     continue;

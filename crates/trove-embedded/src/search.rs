@@ -7,8 +7,8 @@ use tantivy::DocAddress;
 use trove_domain::access::AccessScope;
 use trove_domain::chunk::ChunkId;
 use trove_domain::document::DocumentAttributes;
-use trove_domain::feedback::feedback_fusion;
-use trove_domain::fusion::sort_best_first;
+use trove_domain::feedback::{feedback_depth, feedback_fusion};
+use trove_domain::fusion::{convex_fusion, sort_best_first};
 use trove_domain::hit::{IndexedChunk, ScoredChunk};
 use trove_domain::port::{ChunkRange, DocumentIndexError};
 use trove_domain::query::IndexQuery;
@@ -82,11 +82,13 @@ impl Search {
         lexical: &Ranking,
         dense: &Ranking,
     ) -> Result<Vec<ScoredChunk>, DocumentIndexError> {
-        let mut keys: Vec<u64> = lexical.iter().chain(dense).map(|(key, _)| *key).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        let vectors = engine.shard.vectors(&keys).map_err(backend("index.search.dense"))?;
-        self.fetch(feedback_fusion(lexical, dense, self.query.alpha, vector, &vectors))
+        let alpha = self.query.alpha;
+        let fused = convex_fusion(lexical, dense, alpha);
+        let depth = feedback_depth(self.query.limit);
+        let best: Vec<u64> = fused.iter().take(depth).map(|(key, _)| *key).collect();
+        let vectors = engine.shard.vectors(&best).map_err(backend("index.search.dense"))?;
+        let lists = (lexical.as_slice(), dense.len(), alpha);
+        self.fetch(feedback_fusion(fused, depth, lists, vector, &vectors))
     }
 
     /// The chunks of a ranking, at most as many as the query wants.

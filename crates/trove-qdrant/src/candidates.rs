@@ -1,6 +1,6 @@
 //! Candidates: the best chunks by words and by vectors, of whatever version.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 
 use qdrant_client::qdrant::vector_input::Variant;
 use qdrant_client::qdrant::vector_output::Vector;
@@ -9,8 +9,8 @@ use qdrant_client::qdrant::{
     VectorInput, query,
 };
 use trove_domain::chunk::ChunkId;
-use trove_domain::feedback::feedback_fusion;
-use trove_domain::fusion::sort_best_first;
+use trove_domain::feedback::{feedback_depth, feedback_fusion};
+use trove_domain::fusion::{convex_fusion, sort_best_first};
 use trove_domain::id::DocumentId;
 use trove_domain::port::DocumentIndexError;
 use trove_domain::query::{HybridAlpha, IndexQuery};
@@ -44,6 +44,8 @@ pub(crate) struct Plan {
     /// The vector of the query, when it is asked for both.
     vector: Vec<f32>,
     alpha: HybridAlpha,
+    /// How many of the fused candidates the moved vector ranks anew.
+    depth: usize,
     /// Length of each list.
     pub limit: usize,
 }
@@ -73,6 +75,7 @@ impl Plan {
             dense: dense.map(|data| input(Variant::Dense(DenseVector { data: data.clone() }))),
             vector: dense.filter(|_| !query.alpha.is_dense()).cloned().unwrap_or_default(),
             alpha: query.alpha,
+            depth: feedback_depth(query.limit),
             limit,
         }
     }
@@ -141,8 +144,10 @@ impl Plan {
         match (&self.words, &self.dense) {
             // Also a query without words: the lexical half is empty, and still has its weight.
             (_, Some(_)) if !self.alpha.is_dense() => {
-                let vectors = lists.vectors();
-                feedback_fusion(&words, &dense, self.alpha, &self.vector, &vectors)
+                let fused = convex_fusion(&words, &dense, self.alpha);
+                let vectors = lists.vectors(fused.iter().take(self.depth).map(|(id, _)| id));
+                let lists = (words.as_slice(), dense.len(), self.alpha);
+                feedback_fusion(fused, self.depth, lists, &self.vector, &vectors)
             }
             (_, Some(_)) => dense,
             (_, None) => words,
@@ -157,12 +162,12 @@ impl Lists {
         candidates.map(|candidate| candidate.id.document.clone()).collect()
     }
 
-    /// The vectors of the candidates, each chunk once.
-    fn vectors(&self) -> Vec<(ChunkId, Vec<f32>)> {
+    /// The vectors of `chunks`, as far as they have any.
+    fn vectors<'a>(&self, chunks: impl Iterator<Item = &'a ChunkId>) -> Vec<(ChunkId, Vec<f32>)> {
         let candidates = self.words.iter().chain(&self.dense);
-        let vectors: BTreeMap<&ChunkId, &Vec<f32>> =
+        let vectors: HashMap<&ChunkId, &Vec<f32>> =
             candidates.filter_map(|c| Some((&c.id, c.vector.as_ref()?))).collect();
-        vectors.into_iter().map(|(id, vector)| (id.clone(), vector.clone())).collect()
+        chunks.filter_map(|id| Some((id.clone(), (*vectors.get(id)?).clone()))).collect()
     }
 
     /// Keeps what `keep` says.
