@@ -20,7 +20,6 @@ pub mod chunk;
 pub mod document;
 pub mod document_set;
 pub mod error;
-pub mod feedback;
 pub mod fusion;
 pub mod group;
 pub mod hit;

@@ -289,14 +289,14 @@ impl DocumentIndex for EmbeddedDocumentIndex {
             },
             query: query.clone(),
         });
-        let Some(engine) = dense else {
+        let dense = dense.map(|dense| {
+            let (search, dense) = (Arc::clone(&search), Arc::clone(dense));
+            spawn_blocking(move || {
+                search.rank_by_vector(&dense, search.query.vector.as_deref().unwrap_or(&[]))
+            })
+        });
+        let Some(dense) = dense else {
             return blocking("index.search", move || search.fetch(search.rank_by_words()?)).await;
-        };
-        let vector = query.vector.clone().unwrap_or_default();
-        let dense = {
-            let (search, engine) = (Arc::clone(&search), Arc::clone(engine));
-            let vector = vector.clone();
-            spawn_blocking(move || search.rank_by_vector(&engine, &vector))
         };
         if query.alpha.is_dense() {
             let dense = dense.await.map_err(backend("index.search"))??;
@@ -306,8 +306,7 @@ impl DocumentIndex for EmbeddedDocumentIndex {
         let (lexical, dense) =
             futures::join!(blocking("index.search", move || words.rank_by_words()), dense);
         let (lexical, dense) = (lexical?, dense.map_err(backend("index.search"))??);
-        let engine = Arc::clone(engine);
-        blocking("index.search", move || search.fuse(&engine, &vector, &lexical, &dense)).await
+        blocking("index.search", move || search.fuse(&lexical, &dense)).await
     }
 
     #[tracing::instrument(name = "index.fetch", skip_all, fields(ranges = ranges.len()))]

@@ -7,7 +7,6 @@ use tantivy::DocAddress;
 use trove_domain::access::AccessScope;
 use trove_domain::chunk::ChunkId;
 use trove_domain::document::DocumentAttributes;
-use trove_domain::feedback::{feedback_depth, feedback_fusion};
 use trove_domain::fusion::{convex_fusion, sort_best_first};
 use trove_domain::hit::{IndexedChunk, ScoredChunk};
 use trove_domain::port::{ChunkRange, DocumentIndexError};
@@ -77,18 +76,10 @@ impl Search {
     /// The final hits of both rankings.
     pub(crate) fn fuse(
         &self,
-        engine: &Dense,
-        vector: &[f32],
         lexical: &Ranking,
         dense: &Ranking,
     ) -> Result<Vec<ScoredChunk>, DocumentIndexError> {
-        let alpha = self.query.alpha;
-        let fused = convex_fusion(lexical, dense, alpha);
-        let depth = feedback_depth(self.query.limit);
-        let best: Vec<u64> = fused.iter().take(depth).map(|(key, _)| *key).collect();
-        let vectors = engine.shard.vectors(&best).map_err(backend("index.search.dense"))?;
-        let lists = (lexical.as_slice(), dense.len(), alpha);
-        self.fetch(feedback_fusion(fused, depth, lists, vector, &vectors))
+        self.fetch(convex_fusion(lexical, dense, self.query.alpha))
     }
 
     /// The chunks of a ranking, at most as many as the query wants.

@@ -1,15 +1,13 @@
 //! Candidates: the best chunks by words and by vectors, of whatever version.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use qdrant_client::qdrant::vector_input::Variant;
-use qdrant_client::qdrant::vector_output::Vector;
 use qdrant_client::qdrant::{
     AcornSearchParams, DenseVector, Filter, Query, QueryPoints, ScoredPoint, SearchParams,
     VectorInput, query,
 };
 use trove_domain::chunk::ChunkId;
-use trove_domain::feedback::{feedback_depth, feedback_fusion};
 use trove_domain::fusion::{convex_fusion, sort_best_first};
 use trove_domain::id::DocumentId;
 use trove_domain::port::DocumentIndexError;
@@ -30,8 +28,6 @@ pub(crate) struct Candidate {
     pub id: ChunkId,
     pub version: Version,
     pub score: f32,
-    /// Its vector, where both lists count: the best hits move the vector of the query.
-    vector: Option<Vec<f32>>,
 }
 
 /// What is asked of the server for one search.
@@ -41,11 +37,7 @@ pub(crate) struct Plan {
     words: Option<VectorInput>,
     /// The query as a vector, when vectors count.
     dense: Option<VectorInput>,
-    /// The vector of the query, when it is asked for both.
-    vector: Vec<f32>,
     alpha: HybridAlpha,
-    /// How many of the fused candidates the moved vector ranks anew.
-    depth: usize,
     /// Length of each list.
     pub limit: usize,
 }
@@ -73,9 +65,7 @@ impl Plan {
             filter: filter::of_query(query),
             words: words.map(input),
             dense: dense.map(|data| input(Variant::Dense(DenseVector { data: data.clone() }))),
-            vector: dense.filter(|_| !query.alpha.is_dense()).cloned().unwrap_or_default(),
             alpha: query.alpha,
-            depth: feedback_depth(query.limit),
             limit,
         }
     }
@@ -98,7 +88,6 @@ impl Plan {
             params,
             limit: Some(u64::try_from(self.limit).unwrap_or(u64::MAX)),
             with_payload: Some(with_candidate_fields()),
-            with_vectors: (!self.vector.is_empty()).then(|| vec![DENSE].into()),
             ..QueryPoints::default()
         };
         // Where a filter leaves too little of the graph to walk through, look one step further.
@@ -143,12 +132,7 @@ impl Plan {
         let (words, dense) = (scores(&lists.words), scores(&lists.dense));
         match (&self.words, &self.dense) {
             // Also a query without words: the lexical half is empty, and still has its weight.
-            (_, Some(_)) if !self.alpha.is_dense() => {
-                let fused = convex_fusion(&words, &dense, self.alpha);
-                let vectors = lists.vectors(fused.iter().take(self.depth).map(|(id, _)| id));
-                let lists = (words.as_slice(), dense.len(), self.alpha);
-                feedback_fusion(fused, self.depth, lists, &self.vector, &vectors)
-            }
+            (_, Some(_)) if !self.alpha.is_dense() => convex_fusion(&words, &dense, self.alpha),
             (_, Some(_)) => dense,
             (_, None) => words,
         }
@@ -160,14 +144,6 @@ impl Lists {
     pub(crate) fn documents(&self) -> BTreeSet<DocumentId> {
         let candidates = self.words.iter().chain(&self.dense);
         candidates.map(|candidate| candidate.id.document.clone()).collect()
-    }
-
-    /// The vectors of `chunks`, as far as they have any.
-    fn vectors<'a>(&self, chunks: impl Iterator<Item = &'a ChunkId>) -> Vec<(ChunkId, Vec<f32>)> {
-        let candidates = self.words.iter().chain(&self.dense);
-        let vectors: HashMap<&ChunkId, &Vec<f32>> =
-            candidates.filter_map(|c| Some((&c.id, c.vector.as_ref()?))).collect();
-        chunks.filter_map(|id| Some((id.clone(), (*vectors.get(id)?).clone()))).collect()
     }
 
     /// Keeps what `keep` says.
@@ -195,9 +171,5 @@ fn read(mut point: ScoredPoint) -> Result<Candidate, Unreadable> {
         .map_err(|error| Unreadable::new(field::DOCUMENT, &error))?;
     let ordinal = expect_u32(payload, field::ORDINAL)?;
     let version = expect_version(payload)?;
-    let vector = point.vectors.and_then(|vectors| match vectors.get_vector_by_name(DENSE)? {
-        Vector::Dense(DenseVector { data }) => Some(data),
-        Vector::Sparse(_) | Vector::MultiDense(_) => None,
-    });
-    Ok(Candidate { id: ChunkId { document, ordinal }, version, score: point.score, vector })
+    Ok(Candidate { id: ChunkId { document, ordinal }, version, score: point.score })
 }

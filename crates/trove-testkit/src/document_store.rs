@@ -43,6 +43,7 @@ macro_rules! document_store_contract {
                 an_indexed_document_has_no_work_left,
                 a_mark_of_an_old_revision_leaves_the_attributes_pending,
                 a_late_mark_does_not_make_old_content_look_current,
+                a_late_mark_leaves_newer_attributes_to_be_written,
                 marks_of_unknown_documents_are_ignored,
                 each_pair_has_a_document_indexed_for_itself,
                 a_document_without_vectors_or_chunks_is_indexed,

@@ -172,6 +172,8 @@ async fn a_model_that_fails_costs_what_it_would_have_added() {
     let mut titles = client.search(body).await.titles();
     titles.sort();
     assert_eq!(titles, ["A", "B", "C"]);
+    // Each search asks it once; when that fails, nothing more is asked.
+    assert_eq!(steps(&model), ["expand", "rephrase"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

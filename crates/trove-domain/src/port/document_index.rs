@@ -109,7 +109,6 @@ pub trait DocumentIndex: Send + Sync + 'static {
     ///
     /// * `alpha` 0 ranks by words alone and returns only chunks that hold a word of the query;
     ///   `alpha` 1 ranks by vectors alone; between them the scores are fused by
-    ///   [`crate::feedback::feedback_fusion`], or, where vectors cannot be read back, by
     ///   [`crate::fusion::convex_fusion`].
     /// * Words are matched in the title, in the text and in the values of metadata
     ///   ([`keywords`](crate::document::keywords)), regardless of case and inflection.

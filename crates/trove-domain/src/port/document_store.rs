@@ -153,8 +153,8 @@ pub trait DocumentStore: Send + Sync + 'static {
     ) -> Result<Option<Vec<i64>>, StoreError>;
 
     /// Records that content reached the index, and that `pair` has it indexed. Nothing is pending
-    /// then, unless the revision has grown meanwhile: the document stays pending for its
-    /// attributes. Marks of documents that are not registered or are to be removed are ignored.
+    /// then, unless the revision has grown meanwhile: the document is pending for its attributes,
+    /// whether they were written before or not. Marks of documents that are not registered or are to be removed are ignored.
     async fn mark_indexed(
         &self,
         pair: CcPairId,

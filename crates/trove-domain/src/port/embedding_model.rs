@@ -38,16 +38,6 @@ pub trait EmbeddingModel: Send + Sync + 'static {
 
     /// Embeds a text to search with.
     async fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbeddingError>;
-
-    /// Embeds a few texts to search with, one vector for each, in input order; as quick as the
-    /// model can. An empty slice gives an empty list.
-    async fn embed_queries(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
-        let mut vectors = Vec::with_capacity(texts.len());
-        for text in texts {
-            vectors.push(self.embed_query(text).await?);
-        }
-        Ok(vectors)
-    }
 }
 
 /// Cuts text into the units that a model's window is measured in.

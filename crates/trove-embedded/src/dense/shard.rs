@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use qdrant_edge::{
     EdgeShard, NamedQuery, OperationError, PointId, PointInsertOperations, PointOperations,
-    QueryEnum, Record, ScrollRequest, SearchRequest, UpdateOperation, VectorInternal,
-    VectorStructInternal, WithPayloadInterface, WithVector,
+    QueryEnum, ScrollRequest, SearchRequest, UpdateOperation, VectorInternal, WithPayloadInterface,
+    WithVector,
 };
 
 use super::schema;
@@ -131,19 +131,6 @@ impl DenseShard {
         };
         let points = self.with("search", |shard| shard.search(request))??;
         Ok(points.into_iter().filter_map(|point| Some((key(point.id)?, point.score))).collect())
-    }
-
-    /// The vectors of the points with these keys, as far as there are any.
-    pub(crate) fn vectors(&self, keys: &[u64]) -> Result<Vec<(u64, Vec<f32>)>, DenseError> {
-        let ids: Vec<PointId> = keys.iter().copied().map(PointId::NumId).collect();
-        let payload = Some(WithPayloadInterface::Bool(false));
-        let vectors = Some(WithVector::Bool(true));
-        let records = self.with("read", |shard| shard.retrieve(&ids, payload, vectors))??;
-        let vector = |record: Record| match record.vector? {
-            VectorStructInternal::Single(vector) => Some((key(record.id)?, vector)),
-            VectorStructInternal::MultiDense(_) | VectorStructInternal::Named(_) => None,
-        };
-        Ok(records.into_iter().filter_map(vector).collect())
     }
 
     /// Up to `limit` keys from `first` on, in order, and where to go on.

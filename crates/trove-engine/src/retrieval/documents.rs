@@ -1,12 +1,9 @@
 //! The search for documents: events as soon as there is something to tell.
 
-use std::sync::Arc;
-
 use futures::future::join;
 use futures::stream::{self, Stream};
 use trove_domain::access::Caller;
 use trove_domain::agent::RetrievalScope;
-use trove_domain::port::LanguageModel;
 use trove_domain::query::HybridAlpha;
 use trove_domain::section::{RankedSection, merge_adjacent};
 
@@ -70,7 +67,8 @@ impl Engine {
             alpha: alpha.unwrap_or(self.config().hybrid_alpha),
             expand,
             select_from,
-            model,
+            assistant: model
+                .and_then(|model| Assistant::new(model, self.config().language_model_allowance)),
         };
         Ok(stream::unfold(Stage::Expand(Box::new(search)), Stage::next))
     }
@@ -86,7 +84,7 @@ struct DocumentSearch {
     alpha: HybridAlpha,
     expand: bool,
     select_from: Option<usize>,
-    model: Option<Arc<dyn LanguageModel>>,
+    assistant: Option<Assistant>,
 }
 
 /// What a search does next.
@@ -129,14 +127,10 @@ impl Stage {
 }
 
 impl DocumentSearch {
-    fn assistant(&self) -> Option<Assistant> {
-        Assistant::new(self.model.clone()?, self.engine.config().language_model_allowance)
-    }
-
     async fn expansions(&self) -> Vec<String> {
-        match self.assistant() {
+        match &self.assistant {
             Some(assistant) if self.expand && !self.query.trim().is_empty() => {
-                expansions(&assistant, &self.query, self.engine.backends().clock.now()).await
+                expansions(assistant, &self.query, self.engine.backends().clock.now()).await
             }
             _ => Vec::new(),
         }
@@ -174,8 +168,8 @@ impl DocumentSearch {
         if sections.is_empty() {
             return Some(Vec::new());
         }
-        let assistant = self.assistant()?;
-        match select(&assistant, &self.query, sections, PICKS, true).await {
+        let assistant = self.assistant.as_ref()?;
+        match select(assistant, &self.query, sections, PICKS, true).await {
             Selection::Unusable => None,
             Selection::Nothing => Some(Vec::new()),
             Selection::Picked(places) => {

@@ -95,30 +95,21 @@ impl Engine {
         Ok(reciprocal_rank_fusion(rankings, |hit| hit.chunk.id.clone()))
     }
 
-    /// The embeddings of queries; `None` where words alone are to decide.
+    /// The embeddings of queries; `None` where words alone are to decide. Asked for together, so
+    /// that a model may answer them in one go.
     async fn query_vectors(&self, queries: &[WeightedQuery]) -> Vec<Option<Vec<f32>>> {
-        let mut vectors = vec![None; queries.len()];
-        let Some(model) = self.backends().embedding_model.as_ref() else { return vectors };
-        let (places, texts): (Vec<usize>, Vec<String>) = queries
-            .iter()
-            .enumerate()
-            .filter(|(_, query)| !query.alpha.is_lexical() && !query.text.trim().is_empty())
-            .map(|(place, query)| (place, query.text.clone()))
-            .unzip();
-        if texts.is_empty() {
-            return vectors;
-        }
-        match model.embed_queries(&texts).await {
-            Ok(embedded) => {
-                for (place, vector) in places.into_iter().zip(embedded) {
-                    vectors[place] = Some(vector);
+        let model = self.backends().embedding_model.as_ref();
+        let embedded = queries.iter().map(|query| async move {
+            let wanted = !query.alpha.is_lexical() && !query.text.trim().is_empty();
+            match model.filter(|_| wanted)?.embed_query(&query.text).await {
+                Ok(vector) => Some(vector),
+                Err(error) => {
+                    log::warn(&error, "a query could not be embedded; words alone decide");
+                    None
                 }
             }
-            Err(error) => {
-                log::warn(&error, "the query could not be embedded; searching by words alone");
-            }
-        }
-        vectors
+        });
+        join_all(embedded).await
     }
 
     /// The sets with these names, all of which the caller must be able to see.

@@ -119,7 +119,7 @@ statement!(MarkIndexed, Text, |self, out| {
     out.push_sql(
         ", content_hash = mark.column3, chunk_count = mark.column4, \
          embedding_model = mark.column5, pending = CASE WHEN document.revision = mark.column2 \
-         THEN NULL ELSE document.pending END FROM (VALUES ",
+         THEN NULL ELSE 'attributes' END FROM (VALUES ",
     );
     for (number, (mark, chunk_count)) in self.marks.iter().enumerate() {
         out.push_sql(separator(number));

@@ -1,11 +1,13 @@
 //! How work on a document ends: its content or its attributes reached the index.
 
+use std::collections::BTreeSet;
+
 use trove_domain::cc_pair::{AccessType, PairReader};
-use trove_domain::port::{IndexedMark, PendingState, Registration};
+use trove_domain::port::{AccessChange, IndexedMark, PendingState, Registration};
 
 use super::{hash, listed, pending, record};
 use crate::builders::document_id;
-use crate::stores::{Stores, at, mark, registration};
+use crate::stores::{Stores, at, mark, new_job, registration};
 
 /// And what it was indexed with is known.
 pub async fn an_indexed_document_has_no_work_left(stores: &Stores) {
@@ -38,6 +40,21 @@ pub async fn a_mark_of_an_old_revision_leaves_the_attributes_pending(stores: &St
     assert_eq!(pending(stores, "a").await, Some(PendingState::Attributes));
     assert_eq!(hash(stores, "a").await, Some(format!("a at {old}")));
     assert_eq!(listed(stores, pair).await, ["a"]);
+}
+
+/// Another process may have written them while the document was not yet there to be written to.
+pub async fn a_late_mark_leaves_newer_attributes_to_be_written(stores: &Stores) {
+    let pair = stores.pair("files", AccessType::Private, &[]).await;
+    let old = stores.register(pair, &["a"]).await[0];
+    let change = AccessChange { access_type: AccessType::Public, groups: BTreeSet::new() };
+    let job = new_job("sync", "sync");
+    assert!(stores.pairs.set_access(pair, change, at(1), job).await.unwrap());
+    let new = record(stores, "a").await.unwrap().revision;
+    assert!(new > old);
+    stores.documents.mark_synced(&[(document_id("a"), new)], at(2)).await.unwrap();
+    assert_eq!(pending(stores, "a").await, None);
+    stores.documents.mark_indexed(pair, &[mark("a", old)], at(3)).await.unwrap();
+    assert_eq!(pending(stores, "a").await, Some(PendingState::Attributes));
 }
 
 /// A writer that was overtaken by one with newer content must not leave its hash: should the newer
