@@ -320,6 +320,7 @@ async fn retrying_after<T, F: Future<Output = Result<T, Status>>>(
         match call().await {
             Err(status) if status.code() == Code::Unavailable => {
                 tracing::debug!(message = status.message(), "a call to Qdrant is repeated");
+                // The pause between two attempts, so that a server that starts again is not flooded.
                 tokio::time::sleep(*pause).await;
             }
             other => return other,

@@ -230,6 +230,7 @@ async fn sweep_for_ever(writer: Arc<Writer>, stop: CancellationToken) {
                 Ok(writes) => tracing::info!(writes, "finished what lost writers left behind"),
                 Err(error) => tracing::warn!(%error, "could not look for what lost writers left"),
             }
+            // Nobody tells of writers that were lost, so it is looked for them now and then.
             tokio::time::sleep(sweep::EVERY).await;
         }
     };

@@ -37,7 +37,7 @@ impl SecretKey {
     }
 
     fn new(bytes: Zeroizing<[u8; KEY_BYTES]>) -> Result<Self, InvalidKey> {
-        // Zeros from a broken device, or somebody's placeholder.
+        // Zeros from a broken device, or a filler that somebody typed: refused.
         if bytes.iter().all(|byte| *byte == bytes[0]) {
             return Err(InvalidKey::NotRandom);
         }

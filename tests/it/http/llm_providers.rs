@@ -108,7 +108,7 @@ async fn a_provider_has_the_fields_of_the_contract_and_no_secrets() {
     assert_eq!(seen, descriptor);
     let stranger = server.caller(Role::Basic).await;
     assert_eq!(stranger.get("/api/llm/persona/0/providers").await.ok(), json!([]));
-    stranger.get("/api/llm/persona/7/providers").await.refused(404, "NOT_FOUND");
+    stranger.get("/api/llm/persona/7/providers").await.refused(404, "PERSONA_NOT_FOUND");
     stranger.get("/api/llm/persona/x/providers").await.invalid(&["path/persona_id int_parsing"]);
 }
 
@@ -392,6 +392,18 @@ async fn the_default_model_is_tested() {
     assert_eq!(test().await.ok(), Value::Null);
     set(q).await;
     assert!(test().await.refused(400, "INVALID_INPUT").contains(STORY));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_built_in_model_is_no_default_to_test() {
+    fn built_in(backends: Backends) -> Backends {
+        let model = trove_local::ExtractiveLanguageModel::new();
+        Backends { language_model: Some(Arc::new(model)), ..backends }
+    }
+    let server = Server::with(Options { backends: built_in, ..Options::default() }).await;
+    let admin = server.caller(Role::Admin).await;
+    let answer = admin.send(reqwest::Method::POST, "/api/admin/llm/test/default", None).await;
+    assert!(answer.refused(400, "INVALID_INPUT").contains("no default"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

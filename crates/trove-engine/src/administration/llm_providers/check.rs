@@ -1,7 +1,7 @@
 //! What the fields of a provider can hold.
 
 use std::collections::HashSet;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use secrecy::ExposeSecret;
 use trove_domain::llm_provider::ModelConfiguration;
@@ -161,9 +161,23 @@ fn address(text: &str) -> Result<(), LlmProviderError> {
 
 fn is_link_local(ip: IpAddr) -> bool {
     match ip {
-        IpAddr::V4(ip) => ip.is_link_local() || ip.is_unspecified() || ip.is_broadcast(),
-        // fd00:ec2::254 is where one cloud has its metadata.
-        IpAddr::V6(ip) => ip.is_unicast_link_local() || ip.segments()[..2] == [0xfd00, 0x0ec2],
+        IpAddr::V4(ip) => {
+            // The last is where one cloud has its metadata.
+            ip.is_link_local()
+                || ip.is_unspecified()
+                || ip.is_broadcast()
+                || ip.octets() == [100, 100, 100, 200]
+        }
+        IpAddr::V6(ip) => match ip.segments() {
+            // An address of version 4 behind a translator (RFC 6052).
+            [0x64, 0xff9b, 0, 0, 0, 0, ..] => {
+                let [.., a, b, c, d] = ip.octets();
+                is_link_local(IpAddr::V4(Ipv4Addr::new(a, b, c, d)))
+            }
+            // fd00:ec2::254 is where another cloud has its metadata.
+            [0xfd00, 0x0ec2, ..] => true,
+            _ => ip.is_unicast_link_local() || ip.is_unspecified(),
+        },
     }
 }
 
@@ -207,6 +221,9 @@ mod tests {
             "http://[fd00:ec2::254]/",
             "http://metadata.google.internal./",
             "http://0.0.0.0/",
+            "http://[::]/",
+            "http://100.100.100.200/",
+            "http://[64:ff9b::a9fe:a9fe]/",
         ] {
             let error = address(bad).unwrap_err();
             assert!(matches!(error, LlmProviderError::Field { field: "api_base", .. }), "{bad}");

@@ -135,4 +135,11 @@ impl Classify for LlmProviderError {
             Self::Store(error) => error.kind(),
         }
     }
+
+    fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::NoSuchAgent(_) => Some("PERSONA_NOT_FOUND"),
+            _ => None,
+        }
+    }
 }

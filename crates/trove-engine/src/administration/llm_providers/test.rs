@@ -101,7 +101,13 @@ impl Engine {
                 let model = model.ok_or(LlmProviderError::NoModelFor(provider.id))?;
                 self.open_model(&provider, model)?
             }
-            None => self.backends().language_model.clone().ok_or(LlmProviderError::NoDefault)?,
+            None => {
+                // The built-in model quotes: it answers always and follows no instruction.
+                let configured = self.backends().language_model.clone();
+                configured
+                    .filter(|model| model.info().follows_instructions)
+                    .ok_or(LlmProviderError::NoDefault)?
+            }
         };
         ask(model.as_ref()).await.map_err(LlmProviderError::Model)
     }
