@@ -112,10 +112,13 @@ impl TimeRange {
         self.start.is_none() && self.end.is_none()
     }
 
-    /// Whether `instant` lies inside.
+    /// Whether `instant` lies inside. What has no date lies in the unbounded range only.
     #[must_use]
-    pub fn contains(&self, instant: DateTime<Utc>) -> bool {
-        self.start.is_none_or(|start| instant >= start) && self.end.is_none_or(|end| instant <= end)
+    pub fn admits(&self, instant: Option<DateTime<Utc>>) -> bool {
+        instant.map_or(self.is_unbounded(), |instant| {
+            self.start.is_none_or(|start| instant >= start)
+                && self.end.is_none_or(|end| instant <= end)
+        })
     }
 }
 
@@ -147,11 +150,9 @@ pub struct SearchFilters {
     pub document_sets: Vec<DocumentSetId>,
     /// Carrying all of these tags.
     pub tags: Vec<Tag>,
-    /// Updated in this span.
+    /// Updated in this span. A document without that date passes an unbounded one only.
     pub updated_at: TimeRange,
-    /// Whether a document without a date of update passes a bounded `updated_at`.
-    pub undated_pass: bool,
-    /// Created in this span. A document without a date of creation always passes.
+    /// Created in this span, likewise.
     pub created_at: TimeRange,
     /// Part of what an agent knows; without one all documents are. An agent that knows nothing
     /// finds nothing.
@@ -171,11 +172,8 @@ impl SearchFilters {
                     .get(&tag.key)
                     .is_some_and(|value| value.values().any(|value| value == tag.value))
             })
-            && match attributes.updated_at {
-                Some(instant) => self.updated_at.contains(instant),
-                None => self.undated_pass || self.updated_at.is_unbounded(),
-            }
-            && attributes.created_at.is_none_or(|instant| self.created_at.contains(instant))
+            && self.updated_at.admits(attributes.updated_at)
+            && self.created_at.admits(attributes.created_at)
             && self.knowledge.as_ref().is_none_or(|knowledge| knowledge.holds(id, attributes))
     }
 }

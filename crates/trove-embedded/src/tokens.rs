@@ -14,10 +14,6 @@ use trove_domain::query::{IndexQuery, TimeRange};
 const VISIBLE: &str = "v";
 /// Carried by every public document that is not hidden.
 const PUBLIC: &str = "p";
-/// Carried by documents without a date of update.
-pub(crate) const NOT_UPDATED: &str = "u:";
-/// Carried by documents without a date of creation.
-pub(crate) const NOT_CREATED: &str = "c:";
 /// Longest term in bytes: beyond it both engines get slow or refuse it.
 const TERM_BYTES_MAX: usize = 512;
 
@@ -39,22 +35,19 @@ pub(crate) struct Span {
     pub start: i64,
     /// Microseconds since 1970, inclusive.
     pub end: i64,
-    /// Whether documents without the date pass.
-    pub undated_pass: bool,
 }
 
 impl Span {
-    fn of(range: &TimeRange, undated_pass: bool) -> Option<Self> {
+    fn of(range: &TimeRange) -> Option<Self> {
         (!range.is_unbounded()).then(|| Self {
             start: range.start.map_or(i64::MIN, |start| start.timestamp_micros()),
             end: range.end.map_or(i64::MAX, |end| end.timestamp_micros()),
-            undated_pass,
         })
     }
 
-    /// Whether a document of this date passes.
+    /// Whether a document of this date passes; one without never does.
     pub(crate) fn admits(self, micros: Option<i64>) -> bool {
-        micros.map_or(self.undated_pass, |micros| self.start <= micros && micros <= self.end)
+        micros.is_some_and(|micros| self.start <= micros && micros <= self.end)
     }
 }
 
@@ -80,8 +73,8 @@ impl TermFilter {
         }
         Self {
             groups,
-            updated_at: Span::of(&filters.updated_at, filters.undated_pass),
-            created_at: Span::of(&filters.created_at, true),
+            updated_at: Span::of(&filters.updated_at),
+            created_at: Span::of(&filters.created_at),
         }
     }
 }
@@ -89,12 +82,6 @@ impl TermFilter {
 /// The terms that the document `id` with `attributes` carries.
 pub(crate) fn terms_of(id: &DocumentId, attributes: &DocumentAttributes) -> Vec<String> {
     let mut terms = vec![term("i:", id.as_str())];
-    if attributes.updated_at.is_none() {
-        terms.push(NOT_UPDATED.to_owned());
-    }
-    if attributes.created_at.is_none() {
-        terms.push(NOT_CREATED.to_owned());
-    }
     if !attributes.hidden {
         terms.push(VISIBLE.to_owned());
         if attributes.access.public {

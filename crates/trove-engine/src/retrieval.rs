@@ -41,10 +41,9 @@ pub struct FilterRequest {
     pub document_sets: Vec<String>,
     /// Carrying all of these tags.
     pub tags: Vec<Tag>,
-    /// Updated in this span. Documents of unknown age are found when it is open at the end and
-    /// begins more than 90 days ago.
+    /// Updated in this span. Documents without a date are in none.
     pub updated_at: TimeRange,
-    /// Created in this span, or at an unknown time.
+    /// Created in this span, likewise.
     pub created_at: TimeRange,
 }
 

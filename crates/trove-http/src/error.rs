@@ -56,11 +56,6 @@ pub enum Refusal {
         /// The field that asked for it, and why not.
         detail: &'static str,
     },
-    /// A value that is of the right type and yet not accepted.
-    BadValue {
-        /// The value, and what would be accepted.
-        detail: &'static str,
-    },
     /// No such path.
     NoSuchPath,
     /// The path exists, the method does not.
@@ -119,7 +114,6 @@ impl Refusal {
             Self::Unauthenticated => Some(ErrorKind::Unauthenticated),
             Self::Forbidden { .. } => Some(ErrorKind::Forbidden),
             Self::NoVectorDb | Self::NotImplemented { .. } => Some(ErrorKind::Unsupported),
-            Self::BadValue { .. } => Some(ErrorKind::Invalid),
             Self::NoSuchPath => Some(ErrorKind::NotFound),
             Self::DeadlineExceeded => Some(ErrorKind::DeadlineExceeded),
             Self::MethodNotAllowed { .. }
@@ -157,7 +151,7 @@ impl Refusal {
             Self::NoVectorDb => {
                 "this needs a vector database, and DISABLE_VECTOR_DB is set".to_owned()
             }
-            Self::NotImplemented { detail } | Self::BadValue { detail } => (*detail).to_owned(),
+            Self::NotImplemented { detail } => (*detail).to_owned(),
             Self::NoSuchPath => "Not Found".to_owned(),
             Self::MethodNotAllowed { .. } => "Method Not Allowed".to_owned(),
             Self::PayloadTooLarge => "the body is too large".to_owned(),

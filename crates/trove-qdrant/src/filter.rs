@@ -8,8 +8,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use qdrant_client::qdrant::r#match::MatchValue;
 use qdrant_client::qdrant::{
-    Condition, FieldCondition, Filter, IsEmptyCondition, Match, Range, RepeatedIntegers,
-    RepeatedStrings, Value,
+    Condition, FieldCondition, Filter, Match, Range, RepeatedIntegers, RepeatedStrings, Value,
 };
 use sha2::{Digest, Sha256};
 use trove_domain::access::{AccessScope, ScopeFilter};
@@ -71,8 +70,8 @@ pub(crate) fn of_query(query: &IndexQuery) -> Filter {
     for tag in &filters.tags {
         must.push(keyword(field::TAGS, tag_keyword(&tag.key, &tag.value)));
     }
-    must.extend(within(field::UPDATED_AT, &filters.updated_at, filters.undated_pass));
-    must.extend(within(field::CREATED_AT, &filters.created_at, true));
+    must.extend(within(field::UPDATED_AT, &filters.updated_at));
+    must.extend(within(field::CREATED_AT, &filters.created_at));
     if let Some(knowledge) = &filters.knowledge {
         let integers = knowledge.document_sets.iter().map(|set| i64::from(set.0)).collect();
         let in_sets = MatchValue::Integers(RepeatedIntegers { integers });
@@ -110,19 +109,15 @@ fn access_condition(scope: &AccessScope) -> Condition {
     }
 }
 
-fn within(name: &str, range: &TimeRange, undated_pass: bool) -> Option<Condition> {
+/// Points whose date in `name` lies in `range`: none without one.
+fn within(name: &str, range: &TimeRange) -> Option<Condition> {
     if range.is_unbounded() {
         return None;
     }
     let micros = |end: Option<DateTime<Utc>>| end.map(|end| float(end.timestamp_micros()));
     let range = Range { gte: micros(range.start), lte: micros(range.end), ..Range::default() };
-    let inside: Condition =
-        FieldCondition { key: name.to_owned(), range: Some(range), ..FieldCondition::default() }
-            .into();
-    if !undated_pass {
-        return Some(inside);
-    }
-    Some(any_of([inside, IsEmptyCondition { key: name.to_owned() }.into()]))
+    let key = name.to_owned();
+    Some(FieldCondition { key, range: Some(range), ..FieldCondition::default() }.into())
 }
 
 fn any_of(should: impl Into<Vec<Condition>>) -> Condition {

@@ -290,13 +290,6 @@ impl QueryBuilder {
         self
     }
 
-    /// Documents without a date of update pass a time filter.
-    #[must_use]
-    pub fn undated_pass(mut self) -> Self {
-        self.0.filters.undated_pass = true;
-        self
-    }
-
     /// Narrows to what is in one of the sets or named.
     #[must_use]
     pub fn knowing(mut self, sets: &[i32], documents: &[&str]) -> Self {

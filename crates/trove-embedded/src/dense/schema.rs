@@ -11,7 +11,7 @@ use qdrant_edge::{
 };
 
 use super::DensePoint;
-use crate::tokens::{NOT_CREATED, NOT_UPDATED, TermFilter, number_of};
+use crate::tokens::{TermFilter, number_of};
 
 /// Payload keys. Terms are numbers here: comparing them is most of the work of a filtered search.
 const ACCESS: &str = "a";
@@ -128,9 +128,7 @@ pub(super) fn filter(filter: &TermFilter) -> Filter {
         .zip(&filter.groups)
         .map(|(field, group)| any_of(field, group.iter().map(|term| number_of(term)).collect()))
         .collect();
-    for (field, span, undated) in
-        [(UPDATED_AT, filter.updated_at, NOT_UPDATED), (CREATED_AT, filter.created_at, NOT_CREATED)]
-    {
+    for (field, span) in [(UPDATED_AT, filter.updated_at), (CREATED_AT, filter.created_at)] {
         let Some(span) = span else { continue };
         let range = Range {
             gte: Some(OrderedFloat(float(span.start))),
@@ -138,13 +136,7 @@ pub(super) fn filter(filter: &TermFilter) -> Filter {
             gt: None,
             lt: None,
         };
-        let range = Condition::Field(FieldCondition::new_range(json_path(field), range));
-        must.push(if span.undated_pass {
-            let either = vec![range, any_of(OTHER_TERMS, vec![number_of(undated)])];
-            Condition::Filter(Filter { should: Some(either), ..Filter::default() })
-        } else {
-            range
-        });
+        must.push(Condition::Field(FieldCondition::new_range(json_path(field), range)));
     }
     Filter { must: Some(must), ..Filter::default() }
 }

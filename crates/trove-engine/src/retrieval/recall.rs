@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, TimeDelta, Utc};
 use futures::future::join_all;
 use trove_domain::access::{AccessScope, Caller};
 use trove_domain::agent::RetrievalScope;
@@ -14,9 +13,6 @@ use trove_domain::rank_fusion::reciprocal_rank_fusion;
 use super::agent::knowledge;
 use super::{FilterRequest, SearchError};
 use crate::{Engine, log};
-
-/// How far back a search has to look to find documents of unknown age, too.
-const UNDATED_AFTER: TimeDelta = TimeDelta::days(90);
 
 /// What a search may see: the caller's scope, and the filters with names resolved.
 #[derive(Clone, Debug)]
@@ -51,7 +47,6 @@ impl Engine {
             document_sets,
             // Each once: what is asked for twice costs twice.
             tags: tags.into_iter().collect::<BTreeSet<_>>().into_iter().collect(),
-            undated_pass: undated_pass(&updated_at, self.backends().clock.now()),
             updated_at,
             created_at,
             knowledge: knowledge(agent),
@@ -130,32 +125,5 @@ impl Engine {
             return Err(SearchError::DocumentSets { names });
         }
         Ok(sets.iter().map(|set| set.id).collect())
-    }
-}
-
-/// Whether documents of unknown age are found: only by who looks back far enough to mean nearly
-/// everything.
-fn undated_pass(updated_at: &TimeRange, now: DateTime<Utc>) -> bool {
-    updated_at.end.is_none() && updated_at.start.is_some_and(|start| start < now - UNDATED_AFTER)
-}
-
-#[cfg(test)]
-mod tests {
-    use chrono::{DateTime, TimeDelta};
-    use trove_domain::query::TimeRange;
-
-    use super::undated_pass;
-
-    #[test]
-    fn documents_of_unknown_age_are_old() {
-        let now = DateTime::from_timestamp(1_767_225_600, 0).unwrap();
-        let days = |days| Some(now - TimeDelta::days(days));
-        let range = |start, end| TimeRange { start, end };
-        assert!(undated_pass(&range(days(200), None), now));
-        assert!(undated_pass(&range(days(91), None), now));
-        assert!(!undated_pass(&range(days(90), None), now));
-        assert!(!undated_pass(&range(days(30), None), now));
-        assert!(!undated_pass(&range(days(200), days(0)), now));
-        assert!(!undated_pass(&range(None, days(0)), now));
     }
 }

@@ -8,11 +8,11 @@ use trove_domain::search_history::RecordedSearch;
 use trove_engine::Engine;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::error::{ApiError, Refusal};
+use crate::error::ApiError;
 use crate::extract::{Caller, Input, Parts, Valid};
-use crate::validation::{Read, integer};
+use crate::validation::{Read, integer_between};
 
-const LIMIT_MAX: u32 = 1000;
+const LIMIT_MAX: i64 = 1000;
 const LIMIT_DEFAULT: i64 = 100;
 
 /// How much to list.
@@ -54,8 +54,6 @@ struct SearchQueryRecord {
     params(HistoryQuery),
     responses(
         (status = 200, description = "The searches.", body = SearchHistoryReply),
-        (status = 400, description = "A number is out of its range.",
-            body = crate::error::ErrorBody),
     )
 )]
 pub(crate) async fn search_history(
@@ -63,16 +61,10 @@ pub(crate) async fn search_history(
     engine: Data<Engine>,
     Valid(query): Valid<HistoryQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    let limit = u32::try_from(query.limit).ok().filter(|limit| (1..=LIMIT_MAX).contains(limit));
-    let limit = limit.ok_or(Refusal::BadValue { detail: "limit must be between 1 and 1000" })?;
     // What is too large to count leaves nothing out.
-    let days = match query.filter_days {
-        Some(days) if days < 1 => {
-            return Err(Refusal::BadValue { detail: "filter_days must be at least 1" }.into());
-        }
-        days => days.map(|days| u32::try_from(days).unwrap_or(u32::MAX)),
-    };
-    let searches = engine.search_history(&caller.0, limit, days).await?;
+    let saturated = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
+    let days = query.filter_days.map(saturated);
+    let searches = engine.search_history(&caller.0, saturated(query.limit), days).await?;
     let search_queries = searches.into_iter().map(Into::into).collect();
     Ok(HttpResponse::Ok().json(SearchHistoryReply { search_queries }))
 }
@@ -82,8 +74,8 @@ impl Input for HistoryQuery {
 
     fn read(parts: Parts<'_>) -> Read<Self> {
         parts.query(|fields| {
-            let limit = fields.or("limit", LIMIT_DEFAULT, integer);
-            let filter_days = fields.nullable("filter_days", integer);
+            let limit = fields.or("limit", LIMIT_DEFAULT, integer_between(1, LIMIT_MAX));
+            let filter_days = fields.nullable("filter_days", integer_between(1, i64::MAX));
             Ok(Self { limit: limit?, filter_days: filter_days? })
         })
     }
