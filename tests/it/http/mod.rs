@@ -7,6 +7,7 @@ mod hostile;
 mod ingestion;
 mod language_models;
 mod llm_providers;
+mod revocation;
 mod search;
 mod search_as_agent;
 mod search_faults;

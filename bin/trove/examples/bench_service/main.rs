@@ -9,6 +9,7 @@
 mod client;
 mod corpus;
 mod dataset;
+mod in_process;
 mod service;
 mod table;
 
@@ -197,8 +198,28 @@ impl Bench {
             "/s",
             Bar::AtLeast(1500.0),
         );
-        service.stop().await
+        service.stop().await?;
+        document_searches(&data, &arguments.model_dir, &queries, table).await
     }
+}
+
+/// `POST /search/send-search-message` without its transport.
+async fn document_searches(
+    data: &Path,
+    model_dir: &Path,
+    queries: &[String],
+    table: &mut Table,
+) -> anyhow::Result<()> {
+    let mut costs = in_process::measure(data, model_dir, queries).await?;
+    let plain = milli(percentile(&mut costs.plain, 50));
+    let expanded = milli(percentile(&mut costs.expanded, 50));
+    table.add("search for documents, in process, p50", plain, "ms", Bar::None);
+    let added = milli(percentile(&mut costs.added, 50));
+    table.add("  added to embedding and index, p50", added, "ms", Bar::AtMost(1.0));
+    table.add("  with 4 more queries, p50", expanded, "ms", Bar::None);
+    let times = expanded / plain.max(f64::EPSILON);
+    table.add("  with 4 more queries, to one", times, "times", Bar::AtMost(1.6));
+    Ok(())
 }
 
 /// The embedding of queries by itself, while nothing else runs.
