@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::StatusCode;
+use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;
@@ -44,6 +45,7 @@ impl Collection {
 
     async fn destroy(&self) {
         let mut config = QdrantIndexConfig::new(self.server.clone(), None);
+        config.api_key = services::qdrant_api_key();
         config.collection.clone_from(&self.name);
         let index =
             QdrantDocumentIndex::open(config, Arc::new(SystemIds), Arc::new(SystemClock)).await;
@@ -63,6 +65,9 @@ fn on(url: &str, arguments: &[&str], data_dir: &Path) -> Command {
     let mut command = trove(arguments);
     command.arg("--data-dir").arg(data_dir);
     command.env("TROVE_QDRANT_URL", url);
+    if let Some(key) = services::qdrant_api_key() {
+        command.env("TROVE_QDRANT_API_KEY", key.expose_secret());
+    }
     command
 }
 
@@ -79,6 +84,7 @@ async fn closed() -> SocketAddr {
 /// Passes connections to a server on, until it is told to stop.
 struct Proxy {
     address: SocketAddr,
+    scheme: String,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
@@ -87,7 +93,8 @@ impl Proxy {
     async fn start(address: SocketAddr, server: &str) -> Self {
         let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
-        let server = server.split_once("://").unwrap().1.trim_end_matches('/').to_owned();
+        let (scheme, server) = server.split_once("://").unwrap();
+        let (scheme, server) = (scheme.to_owned(), server.trim_end_matches('/').to_owned());
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
         let (stopped, connections) = (stop.clone(), tasks.clone());
         tasks.spawn(async move {
@@ -102,11 +109,11 @@ impl Proxy {
                 });
             }
         });
-        Self { address, stop, tasks }
+        Self { address, scheme, stop, tasks }
     }
 
     fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("{}://{}", self.scheme, self.address)
     }
 
     /// Ends all connections and accepts no more.
@@ -155,6 +162,7 @@ async fn qdrant_settings_are_checked_and_the_key_is_never_shown() {
     assert!(!shown.contains("hunter2"), "{shown}");
     // A key in a file that is not there.
     let mut command = on("http://localhost:6334", &["serve"], temp.path());
+    command.env_remove("TROVE_QDRANT_API_KEY");
     command.env("TROVE__QDRANT__API_KEY_FILE", "/nowhere/key");
     let error = refused(command, 1).await;
     assert!(error.contains("/nowhere/key") && error.contains("qdrant.api_key_file"), "{error}");

@@ -36,6 +36,7 @@ const KEY_FORMAT: &str = "trove_format";
 const KEY_WORDS: &str = "trove_words";
 const KEY_INDEX: &str = "trove_index";
 const KEY_REGISTRY: &str = "trove_registry";
+const KEY_MODEL: &str = "trove_embedding_model";
 
 /// Kilobytes of vectors up to which all that pass a filter are compared, which is exact and as
 /// quick as a walk through the graph: 26,000 vectors of 384 dimensions.
@@ -67,6 +68,9 @@ pub(crate) async fn prepare(
         }
     };
     let description = check(connection, config, &info)?;
+    if let (Some(model), None) = (&config.model, text(&info, KEY_MODEL)) {
+        note(connection, KEY_MODEL, model).await.map_err(failed(connection))?;
+    }
     if let (Some(dimensions), None) = (config.dimensions, dimensions_of(&info)) {
         add_vectors(connection, dimensions).await.map_err(failed(connection))?;
     }
@@ -80,12 +84,25 @@ pub(crate) async fn prepare(
 
 /// Writes into the collection whose documents it holds.
 pub(crate) async fn set_registry(connection: &Connection, registry: Uuid) -> Result<(), Status> {
+    note(connection, KEY_REGISTRY, &registry.to_string()).await
+}
+
+/// Adds an entry to the metadata, or replaces it.
+async fn note(connection: &Connection, key: &str, value: &str) -> Result<(), Status> {
     let request = UpdateCollection {
         collection_name: connection.collection.clone(),
-        metadata: HashMap::from([(KEY_REGISTRY.to_owned(), registry.to_string().into())]),
+        metadata: HashMap::from([(key.to_owned(), value.to_owned().into())]),
         ..UpdateCollection::default()
     };
     connection.collections().update(request).await.map(drop)
+}
+
+/// An entry of the metadata.
+fn text<'a>(info: &'a CollectionInfo, key: &str) -> Option<&'a str> {
+    match info.config.as_ref()?.metadata.get(key)?.kind.as_ref()? {
+        Kind::StringValue(text) => Some(text),
+        _ => None,
+    }
 }
 
 /// Removes the collection.
@@ -227,18 +244,14 @@ fn check(
     let collection = || connection.collection.clone();
     let foreign = || OpenError::Foreign { collection: collection() };
     let metadata = info.config.as_ref().map(|config| &config.metadata).ok_or_else(foreign)?;
-    let text = |key: &str| match metadata.get(key).and_then(|value| value.kind.as_ref()) {
-        Some(Kind::StringValue(text)) => Some(text.as_str()),
-        _ => None,
-    };
-    let id = |key: &str| text(key).and_then(|text| text.parse::<Uuid>().ok());
+    let id = |key: &str| text(info, key).and_then(|text| text.parse::<Uuid>().ok());
     let Some(Value { kind: Some(Kind::IntegerValue(format)) }) = metadata.get(KEY_FORMAT) else {
         return Err(foreign());
     };
     if *format > FORMAT {
         return Err(OpenError::Newer { collection: collection(), found: *format, known: FORMAT });
     }
-    let found = text(KEY_WORDS).unwrap_or_default();
+    let found = text(info, KEY_WORDS).unwrap_or_default();
     let wanted = words::parameters();
     if found != wanted {
         return Err(OpenError::OtherWords {
@@ -251,6 +264,12 @@ fn check(
         && wanted != found
     {
         return Err(OpenError::Dimensions { collection: collection(), found, wanted });
+    }
+    if let (Some(wanted), Some(found)) = (&config.model, text(info, KEY_MODEL))
+        && wanted != found
+    {
+        let (found, wanted) = (found.to_owned(), wanted.clone());
+        return Err(OpenError::Model { collection: collection(), found, wanted });
     }
     Ok(Description { index: id(KEY_INDEX).ok_or_else(foreign)?, registry: id(KEY_REGISTRY) })
 }

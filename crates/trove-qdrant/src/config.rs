@@ -18,6 +18,9 @@ pub struct QdrantIndexConfig {
     /// Length of the vectors; `None` searches by words only. A collection that holds vectors keeps
     /// them while it is opened with `None`.
     pub dimensions: Option<usize>,
+    /// Name of the model that makes the vectors. The collection notes it, and is not opened with
+    /// another one, whose vectors would mean something else.
+    pub model: Option<String>,
     /// Copies of each part of the collection; only looked at when the collection is made. Every
     /// write is acknowledged by all of them that are alive.
     pub replicas: u32,
@@ -46,6 +49,7 @@ impl QdrantIndexConfig {
             api_key: None,
             collection: "trove".to_owned(),
             dimensions,
+            model: None,
             replicas: 1,
             batch_max: 500,
             candidates_min: 200,

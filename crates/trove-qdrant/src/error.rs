@@ -110,6 +110,20 @@ pub enum OpenError {
         /// Length of the model's.
         wanted: usize,
     },
+    /// Another embedding model of the same length.
+    #[error(
+        "the vectors in the collection `{collection}` were made by the embedding model \
+         `{found}`, and the one in use is `{wanted}`: use the model it was made with, or another \
+         collection and index again"
+    )]
+    Model {
+        /// Its name.
+        collection: String,
+        /// Name of the model that made its vectors.
+        found: String,
+        /// Name of the model in use.
+        wanted: String,
+    },
     /// The server answered something else than asked.
     #[error("the collection `{collection}` cannot be opened on Qdrant at {url}")]
     Failed {

@@ -93,6 +93,7 @@ mod tests {
     async fn what_a_lost_writer_left_is_never_found_and_goes_after_an_hour() {
         let Some(url) = services::qdrant_url() else { return };
         let mut config = QdrantIndexConfig::new(url, None);
+        config.api_key = services::qdrant_api_key();
         #[expect(clippy::disallowed_methods, reason = "tests in other processes draw names too")]
         let name = uuid::Uuid::new_v4().simple();
         config.collection = format!("test_{name}");

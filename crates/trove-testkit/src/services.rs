@@ -3,11 +3,16 @@
 //! The environment names each service. Without it a test is skipped, unless `TROVE_TEST_REQUIRE`
 //! lists the service: then it fails, so that a suite is never green because nothing ran.
 
+use secrecy::SecretString;
+
 /// Where the PostgreSQL server for tests is.
 pub const POSTGRES_URL_VARIABLE: &str = "TROVE_TEST_POSTGRES_URL";
 
 /// Where the gRPC interface of the Qdrant server for tests is.
 pub const QDRANT_URL_VARIABLE: &str = "TROVE_TEST_QDRANT_URL";
+
+/// The key that the Qdrant server for tests asks for, if it does.
+pub const QDRANT_API_KEY_VARIABLE: &str = "TROVE_TEST_QDRANT_API_KEY";
 
 /// Services whose absence fails a test instead of skipping it, separated by commas.
 pub const REQUIRE_VARIABLE: &str = "TROVE_TEST_REQUIRE";
@@ -30,6 +35,12 @@ pub fn postgres_url() -> Option<String> {
 #[must_use]
 pub fn qdrant_url() -> Option<String> {
     url("qdrant", QDRANT_URL_VARIABLE)
+}
+
+/// The key of the Qdrant server for tests, where it asks for one.
+#[must_use]
+pub fn qdrant_api_key() -> Option<SecretString> {
+    environment(QDRANT_API_KEY_VARIABLE).map(SecretString::from)
 }
 
 /// The services whose absence fails a test.

@@ -25,7 +25,7 @@ pub(super) async fn open(
     model: &Model,
 ) -> anyhow::Result<Arc<dyn DocumentIndex>> {
     if let Some(url) = &config.qdrant.url {
-        let index = open_qdrant(url, config, model.dimensions()).await?;
+        let index = open_qdrant(url, config, Some(model)).await?;
         identity::bind_qdrant(&index, &config.qdrant.collection, store).await?;
         Ok(Arc::new(index))
     } else {
@@ -91,7 +91,7 @@ async fn open_embedded(config: &Config, model: &Model) -> anyhow::Result<Arc<dyn
 async fn open_qdrant(
     url: &str,
     config: &Config,
-    dimensions: Option<usize>,
+    model: Option<&Model>,
 ) -> anyhow::Result<QdrantDocumentIndex> {
     let section = &config.qdrant;
     let index_config = QdrantIndexConfig {
@@ -102,7 +102,8 @@ async fn open_qdrant(
         replicas: section.replicas,
         connect_timeout: section.connect_timeout,
         request_timeout: section.request_timeout,
-        ..QdrantIndexConfig::new(url, dimensions)
+        model: model.and_then(Model::noted_name),
+        ..QdrantIndexConfig::new(url, model.and_then(Model::dimensions))
     };
     let (ids, clock) = (Arc::new(SystemIds), Arc::new(SystemClock));
     Ok(QdrantDocumentIndex::open(index_config, ids, clock).await?)

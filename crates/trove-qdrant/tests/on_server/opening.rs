@@ -42,6 +42,21 @@ async fn vectors_of_another_length_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn vectors_of_another_model_are_refused() {
+    let Some(config) = server::config(Some(8)) else { return };
+    let of = |model: &str| QdrantIndexConfig { model: Some(model.to_owned()), ..config.clone() };
+    // Made while nobody said which model it was.
+    let _first = Subject(server::open(&config).await);
+    try_open(&of("one")).await.unwrap();
+    try_open(&of("one")).await.unwrap();
+    let Err(error) = try_open(&of("two")).await else { panic!("opened with another model") };
+    assert!(matches!(error, OpenError::Model { .. }), "{error}");
+    let said = error.to_string();
+    assert!(said.contains("`one`") && said.contains("`two`"), "{said}");
+    try_open(&config).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_collection_gains_vectors_with_the_first_model_and_keeps_them_without_one() {
     let Some(config) = server::config(None) else { return };
     let plain = Subject(server::open(&config).await);

@@ -48,6 +48,7 @@ impl Drop for Subject {
 /// The settings of a new collection; `None` when there is no server.
 pub(crate) fn config(dimensions: Option<usize>) -> Option<QdrantIndexConfig> {
     let mut config = QdrantIndexConfig::new(services::qdrant_url()?, dimensions);
+    config.api_key = services::qdrant_api_key();
     config.collection = format!("test_{}", RandomIds.uuid().simple());
     Some(config)
 }
