@@ -5,6 +5,7 @@
 //! write can be found, after it everything, at once for words and vectors, because searches start
 //! from the published snapshot and drop vectors that it does not know.
 
+mod failure;
 mod group;
 
 use std::collections::VecDeque;
@@ -122,11 +123,11 @@ impl Writer {
                 Ok(Vec::new())
             }
         };
-        if outcome.is_err() {
+        if let Err(error) = &outcome {
             // Some of the command may be in the buffer: what is not committed goes, and with it
             // the other writes of the group, whose callers are told to ask again.
             self.tantivy = None;
-            group.fail();
+            group.fail(error);
         }
         group.wait(reply, outcome);
         drop(permit);

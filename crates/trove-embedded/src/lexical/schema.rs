@@ -5,7 +5,7 @@ use tantivy::schema::{
     FAST, Field, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::store::Compressor;
-use tantivy::{Index, IndexSettings, TantivyError};
+use tantivy::{Directory, Index, IndexSettings, TantivyError};
 
 use super::analysis::{self, FUNCTION_WORDS, WORDS};
 use crate::error::IndexDirectoryError;
@@ -96,29 +96,31 @@ fn schema() -> (Schema, Fields) {
 /// it is empty.
 pub(crate) fn open_or_create(layout: &Layout) -> Result<(Index, Fields), IndexDirectoryError> {
     let path = &layout.lexical();
-    let (schema, fields) = schema();
-    let open = || -> Result<Index, TantivyError> {
-        let directory = MmapDirectory::open(path)?;
-        let settings = IndexSettings {
-            // Decompressing was a sixth of the time of a search, and most of what is stored are
-            // vectors, which do not become smaller.
-            docstore_compression: Compressor::None,
-            docstore_blocksize: STORE_BLOCK_BYTES,
-            // One thread less; compression is a small part of indexing.
-            docstore_compress_dedicated_thread: false,
-            ..IndexSettings::default()
-        };
-        let index = Index::builder().schema(schema).settings(settings).open_or_create(directory)?;
-        index.tokenizers().register(WORDS, analysis::words());
-        index.tokenizers().register(FUNCTION_WORDS, analysis::function_words());
-        Ok(index)
-    };
+    let open = || open_in(MmapDirectory::open(path)?);
     match open() {
-        Ok(index) => Ok((index, fields)),
+        Ok(opened) => Ok(opened),
         // The schema names the analyzers, too.
         Err(TantivyError::SchemaError(_)) => {
             Err(IndexDirectoryError::OtherSchema { path: layout.root().to_owned() })
         }
         Err(error) => Err(IndexDirectoryError::damaged(path, crate::error::chain(&error))),
     }
+}
+
+/// The same in any directory.
+pub(crate) fn open_in(directory: impl Directory) -> Result<(Index, Fields), TantivyError> {
+    let (schema, fields) = schema();
+    let settings = IndexSettings {
+        // Decompressing was a sixth of the time of a search, and most of what is stored are
+        // vectors, which do not become smaller.
+        docstore_compression: Compressor::None,
+        docstore_blocksize: STORE_BLOCK_BYTES,
+        // One thread less; compression is a small part of indexing.
+        docstore_compress_dedicated_thread: false,
+        ..IndexSettings::default()
+    };
+    let index = Index::builder().schema(schema).settings(settings).open_or_create(directory)?;
+    index.tokenizers().register(WORDS, analysis::words());
+    index.tokenizers().register(FUNCTION_WORDS, analysis::function_words());
+    Ok((index, fields))
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use tantivy::{IndexWriter, Term};
 use trove_domain::chunk::{Chunk, IndexableDocument};
+use trove_domain::error::Source;
 use trove_domain::id::DocumentId;
 use trove_domain::port::{AttributeUpdate, DocumentIndexError, WriteOutcome};
 
-use super::{Reply, Writer};
+use super::{Reply, Writer, failure};
 use crate::dense::DensePoint;
-use crate::error::backend;
+use crate::error::{backend, chain};
 use crate::lexical::record::{Head, RecordWriter, read_chunk, read_head};
 use crate::snapshot::Located;
 use crate::tokens::{TermNumbers, terms_of};
@@ -27,7 +28,8 @@ pub(crate) struct Group {
     /// Keys of the snapshot that end with the commit.
     ended: Vec<u64>,
     replies: Vec<(Reply, Outcome)>,
-    failed: bool,
+    /// Why one of the writes failed, and with it all of them.
+    failed: Option<String>,
 }
 
 impl Group {
@@ -35,8 +37,10 @@ impl Group {
         self.replies.push((reply, outcome));
     }
 
-    pub(super) fn fail(&mut self) {
-        self.failed = true;
+    /// Nothing of the group will be committed. Every caller is told why: a disk without room is
+    /// one for all of them.
+    pub(super) fn fail(&mut self, error: &DocumentIndexError) {
+        self.failed = Some(chain(error));
     }
 
     /// Revision of a document as of now: as this group leaves it, or as `located` in the snapshot.
@@ -165,7 +169,11 @@ impl Writer {
             self.next_key += 1;
             let vector = chunk.vector.take();
             let entry = record.entry(key, &chunk, vector.as_deref());
-            self.tantivy()?.add_document(entry).map_err(backend("index.add"))?;
+            let writer = self.tantivy()?;
+            if let Err(error) = writer.add_document(entry) {
+                let cause = failure::cause_of(writer, error);
+                return Err(backend("index.add")(self.explained(cause.into())));
+            }
             if let Some(vector) = vector
                 && self.dense.is_some()
             {
@@ -205,20 +213,20 @@ impl Writer {
     /// Makes the group durable and visible, and answers its callers.
     pub(super) fn commit(&mut self, group: &mut Group) {
         let Group { touched, points, ended, replies, failed } = std::mem::take(group);
-        let done = if failed {
-            Err("another write of the same commit failed".into())
+        let done = if let Some(cause) = failed {
+            Err(format!("another write of the same commit failed: {cause}").into())
         } else if touched.is_empty() {
             Ok(())
         } else {
             let points = points.into_values().flatten().collect();
-            self.make_durable(points, ended)
+            self.make_durable(points, ended).map_err(|error| self.explained(error))
         };
         if let Err(error) = &done {
-            tracing::error!(error = %error, "a commit of the index failed");
+            tracing::error!(error = chain(&**error), "a commit of the index failed");
             // What is not committed goes: nobody was told that it is there.
             self.tantivy = None;
         }
-        let done = done.map_err(|error| error.to_string());
+        let done = done.map_err(|error| chain(&*error));
         for (reply, outcome) in replies {
             let outcome = match &done {
                 Ok(()) => outcome,
@@ -229,11 +237,7 @@ impl Writer {
         }
     }
 
-    fn make_durable(
-        &mut self,
-        points: Vec<DensePoint>,
-        ended: Vec<u64>,
-    ) -> Result<(), trove_domain::error::Source> {
+    fn make_durable(&mut self, points: Vec<DensePoint>, ended: Vec<u64>) -> Result<(), Source> {
         let next_key = self.next_key;
         let writer = self.tantivy()?;
         let mut prepared = writer.prepare_commit()?;
@@ -252,6 +256,12 @@ impl Writer {
         Ok(followed?)
     }
 
+    /// The failure with what the disk adds to it.
+    fn explained(&self, error: Source) -> Source {
+        let needed = u64::try_from(self.write_buffer_bytes).unwrap_or(u64::MAX);
+        failure::explained(error, needed, || failure::room_in(self.layout.root()))
+    }
+
     /// The writer of the words, which is made when it is first needed.
     fn tantivy(&mut self) -> Result<&mut IndexWriter, DocumentIndexError> {
         let writer = if let Some(writer) = self.tantivy.take() {
@@ -267,3 +277,6 @@ impl Writer {
         Ok(self.tantivy.insert(writer))
     }
 }
+
+#[cfg(test)]
+mod tests;
