@@ -9,7 +9,10 @@ use crate::id::{CcPairId, DocumentSetId, GroupId, UserId};
 pub enum DocumentSetState {
     /// Every document says in the index whether it belongs to the set.
     UpToDate,
-    /// The index does not know of a change to the pairs of the set yet.
+    /// The set is new, and the index does not know of it yet.
+    New,
+    /// The index does not know of a change to the pairs of the set yet: it still holds the
+    /// documents that the set had before.
     Syncing,
     /// The set goes as soon as no document in the index names it.
     Deleting,

@@ -31,6 +31,7 @@ use crate::schema::{
 };
 use crate::sql::{Id, Time};
 
+pub(crate) const NEW: &str = "new";
 pub(crate) const UP_TO_DATE: &str = "up_to_date";
 pub(crate) const SYNCING: &str = "syncing";
 pub(crate) const DELETING: &str = "deleting";
@@ -138,7 +139,7 @@ impl DocumentSetStore for Store {
                     document_set::public.eq(set.public),
                     document_set::owner_id.eq(owner.map(|owner| Id(owner.0))),
                     document_set::created_at.eq(Time(now)),
-                    document_set::state.eq(SYNCING),
+                    document_set::state.eq(NEW),
                     document_set::revision.eq(1),
                 ))
                 .on_conflict_do_nothing()
@@ -292,7 +293,7 @@ impl DocumentSetStore for Store {
             for set in sets {
                 diesel::update(document_set::table.find(set.id.0))
                     .filter(document_set::revision.eq(set.revision))
-                    .filter(document_set::state.eq(SYNCING))
+                    .filter(document_set::state.eq_any([NEW, SYNCING]))
                     .set(document_set::state.eq(UP_TO_DATE))
                     .execute(conn)
                     .await?;

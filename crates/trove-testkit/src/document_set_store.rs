@@ -43,6 +43,7 @@ macro_rules! document_set_store_contract {
                 sets_are_found_by_rising_id,
                 thousands_of_names_may_be_asked_for,
                 a_new_set_is_found_by_name_when_the_index_knows_of_it,
+                a_set_is_found_by_name_while_a_change_of_it_is_syncing,
                 a_change_that_came_meanwhile_is_not_finished_with_the_one_before,
                 a_change_of_pairs_marks_those_that_come_and_go,
                 a_change_of_anything_else_leaves_a_set_up_to_date,
@@ -160,7 +161,7 @@ pub async fn a_set_is_stored_as_given(stores: &Stores) {
         users: new.users,
         owner: Some(bob),
         cc_pairs: new.cc_pairs,
-        state: DocumentSetState::Syncing,
+        state: DocumentSetState::New,
     };
     assert_eq!(find(stores, &somebody(ann), id).await.unwrap().set, expected);
     settle(stores).await;

@@ -1,7 +1,7 @@
 ALTER TABLE document_set ADD COLUMN description text NOT NULL DEFAULT '';
 ALTER TABLE document_set ADD COLUMN owner_id uuid
     CONSTRAINT document_set_owner_id_fkey REFERENCES user_account (id) ON DELETE SET NULL;
--- 'up_to_date', 'syncing' or 'deleting'.
+-- 'new', 'up_to_date', 'syncing' or 'deleting'.
 ALTER TABLE document_set ADD COLUMN state text NOT NULL DEFAULT 'up_to_date';
 -- Grows with every change that the index must know of.
 ALTER TABLE document_set ADD COLUMN revision bigint NOT NULL DEFAULT 0;

@@ -68,8 +68,8 @@ pub struct SetRevision {
 /// * A set is visible to everybody when it is public, else to its owner, its users, the members of
 ///   its groups, and administrators. Whatever a caller may not see is answered like what does not
 ///   exist.
-/// * A change of the pairs of a set makes the documents of these pairs dirty and the set
-///   `Syncing`. Whoever writes dirty documents to the index asks for `unsynced` first, writes every
+/// * A set is `New` until the index knows of it. A later change of its pairs makes the documents of
+///   these pairs dirty and the set `Syncing`. Whoever writes dirty documents to the index asks for `unsynced` first, writes every
 ///   document that is dirty, and then calls `finish_sync` with that answer: a change that came
 ///   meanwhile has another revision, and its set waits for the next time.
 /// * A deleted set keeps its name and is listed until `finish_sync`.
@@ -106,7 +106,8 @@ pub trait DocumentSetStore: Send + Sync + 'static {
         job: NewJob,
     ) -> Result<SetChange, StoreError>;
 
-    /// The sets among `names` that the caller may see and that are up to date. Others and unknown
+    /// The sets among `names` that the caller may see and that the index knows of: those that are up
+    /// to date, and those that are `Syncing`, of which it knows what they were. Others and unknown
     /// names are left out. By rising id.
     async fn find_by_name(
         &self,

@@ -11,7 +11,7 @@ use trove_domain::id::{CcPairId, DocumentSetId, GroupId, UserId};
 use trove_domain::page::Page;
 use trove_domain::port::{Reach, SeenDocumentSet};
 
-use super::{DELETING, UP_TO_DATE};
+use super::{DELETING, NEW, SYNCING, UP_TO_DATE};
 use crate::Store;
 use crate::backend::{KEYS_MAX, read};
 use crate::rights::{Power, editable, visible};
@@ -84,6 +84,7 @@ macro_rules! load_sets {
                 cc_pairs: pairs.remove(&id).into_iter().flatten().map(CcPairId).collect(),
                 state: match state.as_str() {
                     UP_TO_DATE => DocumentSetState::UpToDate,
+                    NEW => DocumentSetState::New,
                     DELETING => DocumentSetState::Deleting,
                     _ => DocumentSetState::Syncing,
                 },
@@ -110,7 +111,7 @@ impl Store {
             let found: Vec<SeenDocumentSet> = read!(self, "document_set.find_by_name", |conn| {
                 let query = document_set::table
                     .filter(document_set::name.eq_any(names))
-                    .filter(document_set::state.eq(UP_TO_DATE))
+                    .filter(document_set::state.eq_any([UP_TO_DATE, SYNCING]))
                     .filter(visible_sets!(power));
                 Ok(load_sets!(conn, power, query))
             })?;

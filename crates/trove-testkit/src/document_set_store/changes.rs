@@ -17,11 +17,28 @@ pub async fn a_new_set_is_found_by_name_when_the_index_knows_of_it(stores: &Stor
     assert!(seen_by(stores, &["s"], &admin).await.is_empty());
     assert_eq!(listed(stores, &admin, Reach::Visible).await, ["s"]);
     let state = async || find(stores, &admin, id).await.unwrap().set.state;
-    assert_eq!(state().await, DocumentSetState::Syncing);
+    assert_eq!(state().await, DocumentSetState::New);
     settle(stores).await;
     assert_eq!(state().await, DocumentSetState::UpToDate);
     assert_eq!(seen_by(stores, &["s"], &admin).await, ["s"]);
     assert!(stores.sets.unsynced().await.unwrap().is_empty());
+}
+
+/// The index holds what it was.
+pub async fn a_set_is_found_by_name_while_a_change_of_it_is_syncing(stores: &Stores) {
+    let admin = member(stores, Role::Admin).await;
+    let mut pairs = Vec::new();
+    for name in ["a", "b"] {
+        pairs.push(stores.pair(name, AccessType::Public, &[]).await);
+    }
+    let id = insert(stores, new_set("s", &pairs[..1])).await.unwrap();
+    assert_eq!(update(stores, &admin, id, new_set("s", &pairs[1..])).await, SetChange::Done(id));
+    let state = async || find(stores, &admin, id).await.unwrap().set.state;
+    assert_eq!(state().await, DocumentSetState::Syncing);
+    assert_eq!(seen_by(stores, &["s"], &admin).await, ["s"]);
+    settle(stores).await;
+    assert_eq!(state().await, DocumentSetState::UpToDate);
+    assert_eq!(seen_by(stores, &["s"], &admin).await, ["s"]);
 }
 
 /// Whoever began before it did not write what it changed.

@@ -26,8 +26,9 @@ pub(crate) struct DocumentSetReply {
     description: Option<String>,
     /// Those of its pairs that the caller may see.
     cc_pair_summaries: Vec<CcPairReply>,
-    /// Whether every document in the index says whether it belongs to the set. Until then searches
-    /// do not find the set, and it can be neither changed nor deleted.
+    /// Whether every document in the index says whether it belongs to the set. Until then it can be
+    /// neither changed nor deleted, and searches do not find a set that is new, and find one that
+    /// was changed with the documents that it had before.
     is_up_to_date: bool,
     /// Whether everybody sees the set.
     is_public: bool,
