@@ -64,6 +64,9 @@ pub struct LlmRequest {
     pub temperature: Option<f32>,
     /// Longest time from the call to the end of the answer.
     pub deadline: Duration,
+    /// Longest pause before a provider that refuses for the moment is asked again; one that wants a
+    /// longer one fails the request at once.
+    pub pause_max: Duration,
 }
 
 /// What a model says, piece by piece.

@@ -1,6 +1,7 @@
 //! Which language model a call uses.
 
 mod agents;
+mod circuit;
 mod error;
 mod open;
 
@@ -15,6 +16,7 @@ use trove_domain::port::LanguageModel;
 use crate::Engine;
 use crate::administration::llm_providers::LlmProviderError;
 
+pub(crate) use circuit::Circuits;
 pub use error::LanguageModelChoiceError;
 pub(crate) use open::{OpenModels, endpoint};
 

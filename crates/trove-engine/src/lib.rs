@@ -29,7 +29,7 @@ use tokio::sync::Notify;
 use trove_domain::id::DocumentId;
 
 use crate::keyed_lock::KeyedLock;
-use crate::language_models::OpenModels;
+use crate::language_models::{Circuits, OpenModels};
 
 /// Search and ingestion over a set of backends. Cheap to clone.
 #[derive(Clone)]
@@ -46,6 +46,8 @@ struct Shared {
     jobs_enqueued: Notify,
     /// Models of providers that calls use again.
     open_models: OpenModels,
+    /// Models that have failed to help a search.
+    circuits: Arc<Circuits>,
 }
 
 impl Engine {
@@ -55,7 +57,9 @@ impl Engine {
         let document_locks = KeyedLock::new();
         let jobs_enqueued = Notify::new();
         let open_models = OpenModels::default();
-        let shared = Shared { backends, config, document_locks, jobs_enqueued, open_models };
+        let circuits = Arc::default();
+        let shared =
+            Shared { backends, config, document_locks, jobs_enqueued, open_models, circuits };
         Self { shared: Arc::new(shared) }
     }
 

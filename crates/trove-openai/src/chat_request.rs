@@ -183,6 +183,7 @@ mod tests {
             output_tokens_max: 9,
             temperature: Some(0.5),
             deadline: Duration::from_secs(1),
+            pause_max: Duration::MAX,
         };
         serde_json::from_slice(&dialect.body("m", &request).unwrap()).unwrap()
     }

@@ -324,7 +324,8 @@ impl From<LanguageModelError> for Refusal {
 }
 
 fn within(time: Duration, attempts_max: u32) -> Within {
-    Within { deadline: Instant::now() + time, first_byte: time, attempts_max }
+    let deadline = Instant::now() + time;
+    Within { deadline, first_byte: time, attempts_max, pause_max: Duration::MAX }
 }
 
 fn halve(text: &mut String) {

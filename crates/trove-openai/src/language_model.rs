@@ -154,7 +154,12 @@ impl LanguageModel for OpenAiLanguageModel {
         }
         let deadline = Instant::now() + request.deadline.min(DEADLINE_MAX);
         let timeouts = self.transport.timeouts;
-        let within = Within { deadline, first_byte: timeouts.first_token, attempts_max: u32::MAX };
+        let within = Within {
+            deadline,
+            first_byte: timeouts.first_token,
+            attempts_max: u32::MAX,
+            pause_max: request.pause_max,
+        };
         let response = self.ask(&request, within).await?;
         let reading = Reading::new(
             Arc::clone(&self.endpoint),

@@ -62,6 +62,8 @@ pub(crate) struct Within {
     pub(crate) first_byte: Duration,
     /// Most attempts in all; the policy may allow fewer.
     pub(crate) attempts_max: u32,
+    /// Longest pause between two attempts; the policy may allow less.
+    pub(crate) pause_max: Duration,
 }
 
 impl Transport {
@@ -96,6 +98,7 @@ impl Transport {
     ) -> Result<Response, Failure> {
         let retry = RetryPolicy {
             attempts_max: self.retry.attempts_max.min(within.attempts_max),
+            pause_max: self.retry.pause_max.min(within.pause_max),
             ..self.retry
         };
         let mut attempt = 1;

@@ -61,6 +61,17 @@ async fn a_wait_that_is_too_long_is_told_instead_of_waited() {
     }
 }
 
+/// Whatever its deadline leaves.
+#[tokio::test]
+async fn a_question_that_does_not_want_to_wait_is_told_at_once() {
+    let reply = Reply::error(429, "rate_limit_exceeded", "slow down").header("Retry-After", "5");
+    let server = ModelServer::replaying([reply, fine()]).await;
+    let request = LlmRequest { pause_max: Duration::from_secs(1), ..question() };
+    let error = answer(&*model(&server), request).await.unwrap_err();
+    assert!(matches!(error, LanguageModelError::Quota { .. }), "{error:?}");
+    assert_eq!(server.requests().len(), 1);
+}
+
 #[tokio::test]
 async fn what_does_not_pass_is_asked_once() {
     for (reply, expected) in [

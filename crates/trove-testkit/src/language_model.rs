@@ -51,6 +51,7 @@ fn request(text: impl Into<String>) -> LlmRequest {
         output_tokens_max: 500,
         temperature: Some(0.0),
         deadline: DEADLINE,
+        pause_max: DEADLINE,
     }
 }
 

@@ -14,6 +14,7 @@ type Script = Box<dyn Fn(&LlmRequest) -> Result<String, LanguageModelError> + Se
 pub struct ScriptedLanguageModel {
     info: LanguageModelInfo,
     script: Script,
+    hangs: bool,
     requests: Mutex<Vec<LlmRequest>>,
 }
 
@@ -28,7 +29,7 @@ impl ScriptedLanguageModel {
             context_tokens: 32_000,
             follows_instructions: true,
         };
-        Self { info, script: Box::new(script), requests: Mutex::default() }
+        Self { info, script: Box::new(script), hangs: false, requests: Mutex::default() }
     }
 
     /// The same, as another model.
@@ -63,6 +64,12 @@ impl ScriptedLanguageModel {
         })
     }
 
+    /// Begins an answer that never comes.
+    #[must_use]
+    pub fn hanging() -> Self {
+        Self { hangs: true, ..Self::saying("") }
+    }
+
     /// What was asked so far.
     pub fn requests(&self) -> Vec<LlmRequest> {
         self.requests.lock().unwrap().clone()
@@ -79,6 +86,9 @@ impl LanguageModel for ScriptedLanguageModel {
         let bound = usize::try_from(request.output_tokens_max).unwrap_or(usize::MAX);
         let answer = (self.script)(&request);
         self.requests.lock().unwrap().push(request);
+        if self.hangs {
+            return Ok(Box::pin(stream::pending()));
+        }
         let answer = answer?;
         let mut words: Vec<&str> = answer.split_inclusive(char::is_whitespace).collect();
         // Blanks between two blanks are no words.

@@ -1,10 +1,15 @@
 //! Both searches with a language model at hand.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use chrono::TimeDelta;
 use serde_json::{Value, json};
 use trove_domain::access::Role;
 use trove_domain::llm::LlmRequest;
+use trove_domain::port::LanguageModelError;
+use trove_engine::Backends;
+use trove_testkit::fakes::FakeClock;
 use trove_testkit::scripted_model::ScriptedLanguageModel;
 
 use crate::server::{Client, Server, document};
@@ -172,8 +177,49 @@ async fn a_model_that_fails_costs_what_it_would_have_added() {
     let mut titles = client.search(body).await.titles();
     titles.sort();
     assert_eq!(titles, ["A", "B", "C"]);
-    // Each search asks it once; when that fails, nothing more is asked.
-    assert_eq!(steps(&model), ["expand", "rephrase"]);
+    // It is asked once; when that fails, nothing more is asked, in the next search neither.
+    assert_eq!(steps(&model), ["expand"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_failed_is_tried_again_by_one_search_after_a_while() {
+    let works = Arc::new(AtomicBool::new(false));
+    let model = {
+        let works = Arc::clone(&works);
+        Arc::new(ScriptedLanguageModel::new(move |_| {
+            if works.load(Ordering::Relaxed) {
+                return Ok("stone".to_owned());
+            }
+            let (provider, detail) = ("scripted".to_owned(), "slow down".to_owned());
+            Err(LanguageModelError::Quota { provider, detail, retry_after: None })
+        }))
+    };
+    let clock = Arc::new(FakeClock::default());
+    let server = {
+        let (model, clock) = (Arc::clone(&model), Arc::clone(&clock));
+        Server::changed(|backends| Backends { language_model: Some(model), clock, ..backends })
+            .await
+    };
+    let admin = server.caller(Role::Admin).await;
+    let client = three(&server).await;
+    let search = async || {
+        let body = json!({"search_query": "apple", "run_query_expansion": true});
+        client.send_search(body).await.ok()["all_executed_queries"].clone()
+    };
+    for _ in 0..3 {
+        assert_eq!(search().await, json!(["apple"]));
+    }
+    assert_eq!(model.requests().len(), 1);
+    // It is searches that do without.
+    admin.post("/api/admin/llm/test/default", json!({})).await.refused(400, "INVALID_INPUT");
+    assert_eq!(model.requests().len(), 2);
+
+    works.store(true, Ordering::Relaxed);
+    assert_eq!(search().await, json!(["apple"]));
+    clock.advance(TimeDelta::seconds(30));
+    assert_eq!(search().await, json!(["apple", "stone"]));
+    assert_eq!(search().await, json!(["apple", "stone"]));
+    assert_eq!(model.requests().len(), 4);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -67,8 +67,7 @@ impl Engine {
             alpha: alpha.unwrap_or(self.config().hybrid_alpha),
             expand,
             select_from,
-            assistant: model
-                .and_then(|model| Assistant::new(model, self.config().language_model_allowance)),
+            assistant: model.and_then(|model| Assistant::new(self, model)),
         };
         Ok(stream::unfold(Stage::Expand(Box::new(search)), Stage::next))
     }

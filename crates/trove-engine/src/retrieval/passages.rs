@@ -51,8 +51,7 @@ impl Engine {
         let agent = agent.map(|id| (id, &scope));
         let model = self.helping_model(caller, agent, model.as_ref()).await?;
         let visible = self.visible(caller, filters, &scope).await?;
-        let assistant =
-            model.and_then(|model| Assistant::new(model, self.config().language_model_allowance));
+        let assistant = model.and_then(|model| Assistant::new(self, model));
         let query = query.as_str();
         let now = self.backends().clock.now();
         let queries = match &assistant {

@@ -119,6 +119,7 @@ async fn ask(model: &dyn LanguageModel) -> Result<(), LanguageModelError> {
         output_tokens_max: ANSWER_TOKENS_MAX,
         temperature: None,
         deadline: TIME_MAX,
+        pause_max: TIME_MAX,
     };
     let unavailable = |detail: &str| LanguageModelError::Unavailable {
         provider: model.info().provider.clone(),
