@@ -338,6 +338,8 @@ mod tests {
         assert_eq!(shown, "ours does not accept the key: no such key: ******** (status 401)");
         let shown = sorted(502, "<html><body>sk-canary</body></html>").1;
         assert!(shown.contains("a page of HTML") && shown.contains("502"), "{shown}");
+        let shown = sorted(401, r#"{"error":{"code":"SK-CANARY","message":""}}"#).1;
+        assert!(!shown.to_lowercase().contains("canary"), "{shown}");
         assert!(sorted(503, "").1.contains("status 503"));
         assert!(sorted(503, &"x".repeat(10_000)).1.len() < 400);
     }

@@ -22,6 +22,7 @@ mod endpoint;
 mod failure;
 mod guard;
 mod language_model;
+mod mask;
 mod reading;
 mod retry;
 mod secrets;

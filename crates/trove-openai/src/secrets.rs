@@ -2,6 +2,8 @@
 
 use secrecy::{ExposeSecret, SecretString};
 
+use crate::mask::mask;
+
 /// Longest text of a provider that is shown, in characters.
 const DETAIL_CHARS_MAX: usize = 300;
 /// Shorter ones are no secrets, and would blot out ordinary text.
@@ -18,13 +20,10 @@ impl Secrets {
         }
     }
 
-    /// Words of a provider, fit for a message: one line, bounded, without a secret. The cut comes
-    /// last, so that no part of a secret stays.
+    /// Words of a provider, fit for a message: one line, bounded, without a secret or a
+    /// part of one. The cut comes last, so that none of it stays.
     pub(crate) fn scrub(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for secret in &self.0 {
-            text = text.replace(secret.expose_secret(), "********");
-        }
+        let text = mask(text, self.0.iter().map(ExposeSecret::expose_secret));
         let mut line = String::new();
         for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
             if word.is_empty() {
