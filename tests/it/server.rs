@@ -67,9 +67,17 @@ impl Server {
 
     /// A server over backends that `change` has replaced.
     pub(crate) async fn changed(change: impl FnOnce(Backends) -> Backends) -> Self {
+        Self::changed_with(EngineConfig::default(), change).await
+    }
+
+    /// The same with settings of the engine.
+    pub(crate) async fn changed_with(
+        config: EngineConfig,
+        change: impl FnOnce(Backends) -> Backends,
+    ) -> Self {
         let stack = Stack::start().await;
         let backends = change(stack.engine.backends().clone());
-        let engine = Engine::new(backends, EngineConfig::default());
+        let engine = Engine::new(backends, config);
         let Options { http, readiness, .. } = Options::default();
         Self::over(stack, engine, http, readiness)
     }

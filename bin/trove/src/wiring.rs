@@ -168,6 +168,7 @@ fn engine(
         hybrid_alpha: config.retrieval.hybrid_alpha,
         vector_db: !config.retrieval.disable_vector_db,
         language_model_allowance: config.retrieval.language_model_allowance,
+        query_embedding_timeout: config.retrieval.query_embedding_timeout,
         limits: IngestionLimits { document_chars_max: config.ingestion.document_chars_max },
     };
     Engine::new(backends, engine_config)

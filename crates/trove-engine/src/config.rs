@@ -9,6 +9,8 @@ pub struct EngineConfig {
     pub hybrid_alpha: HybridAlpha,
     /// How long a language model may take for all that it does for one search.
     pub language_model_allowance: Duration,
+    /// How long a search waits for the embedding of a query before words alone decide.
+    pub query_embedding_timeout: Duration,
     /// `false` turns off search and ingestion (`DISABLE_VECTOR_DB`).
     pub vector_db: bool,
     /// Bounds on what is ingested.
@@ -27,6 +29,7 @@ impl Default for EngineConfig {
         Self {
             hybrid_alpha: HybridAlpha::BALANCED,
             language_model_allowance: Duration::from_mins(1),
+            query_embedding_timeout: Duration::from_secs(10),
             vector_db: true,
             limits: IngestionLimits { document_chars_max: 5_000_000 },
         }

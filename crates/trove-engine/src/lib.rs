@@ -30,6 +30,7 @@ use trove_domain::id::DocumentId;
 
 use crate::keyed_lock::KeyedLock;
 use crate::language_models::{Circuits, OpenModels};
+use crate::retrieval::Absence;
 
 /// Search and ingestion over a set of backends. Cheap to clone.
 #[derive(Clone)]
@@ -48,18 +49,23 @@ struct Shared {
     open_models: OpenModels,
     /// Models that have failed to help a search.
     circuits: Arc<Circuits>,
+    /// Whether queries are embedded at present.
+    embedding_absence: Absence,
 }
 
 impl Engine {
     /// An engine over `backends`.
     #[must_use]
     pub fn new(backends: Backends, config: EngineConfig) -> Self {
-        let document_locks = KeyedLock::new();
-        let jobs_enqueued = Notify::new();
-        let open_models = OpenModels::default();
-        let circuits = Arc::default();
-        let shared =
-            Shared { backends, config, document_locks, jobs_enqueued, open_models, circuits };
+        let shared = Shared {
+            backends,
+            config,
+            document_locks: KeyedLock::new(),
+            jobs_enqueued: Notify::new(),
+            open_models: OpenModels::default(),
+            circuits: Arc::default(),
+            embedding_absence: Absence::default(),
+        };
         Self { shared: Arc::new(shared) }
     }
 

@@ -14,6 +14,7 @@ mod expansion;
 mod highlight;
 mod history;
 mod passages;
+mod query_vectors;
 mod recall;
 mod selection;
 
@@ -30,6 +31,7 @@ use crate::language_models::LanguageModelChoiceError;
 pub use crate::language_models::ModelChoice;
 pub use documents::SearchEvent;
 pub use highlight::Highlighter;
+pub(crate) use query_vectors::Absence;
 
 /// What a caller narrows a search to. All kinds are combined with AND; an empty list restricts
 /// nothing.

@@ -1,7 +1,8 @@
 //! Searches whose parts fail or hang.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -12,11 +13,12 @@ use trove_domain::chunk::IndexableDocument;
 use trove_domain::hit::{IndexedChunk, ScoredChunk};
 use trove_domain::id::DocumentId;
 use trove_domain::port::{
-    AttributeUpdate, ChunkRange, DocumentIndex, DocumentIndexError, IndexCapabilities,
-    IndexStatistics, WriteOutcome,
+    AttributeUpdate, ChunkRange, DocumentIndex, DocumentIndexError, EmbeddingError, EmbeddingModel,
+    EmbeddingModelInfo, IndexCapabilities, IndexStatistics, Tokenizer, WriteOutcome,
 };
 use trove_domain::query::IndexQuery;
-use trove_engine::Backends;
+use trove_engine::{Backends, EngineConfig};
+use trove_testkit::fakes::HashingEmbedder;
 use trove_testkit::scripted_model::ScriptedLanguageModel;
 
 use crate::server::{Server, document};
@@ -219,4 +221,107 @@ async fn leaving_a_search_in_one_piece_ends_the_work() {
     index.started.notified().await;
     drop(connection);
     index.dropped.one.notified().await;
+}
+
+/// An embedding model whose queries do as they are told.
+struct FaultyEmbedder {
+    inner: HashingEmbedder,
+    query: Box<dyn Fn() -> Answer + Send + Sync>,
+    asked: AtomicUsize,
+}
+
+#[async_trait]
+impl EmbeddingModel for FaultyEmbedder {
+    fn info(&self) -> &EmbeddingModelInfo {
+        self.inner.info()
+    }
+
+    fn tokenizer(&self) -> &dyn Tokenizer {
+        self.inner.tokenizer()
+    }
+
+    async fn embed_passages(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        self.inner.embed_passages(texts).await
+    }
+
+    async fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbeddingError> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        match (self.query)() {
+            Answer::Work => self.inner.embed_query(text).await,
+            Answer::Fail => Err(EmbeddingError::Unavailable("10.0.0.7 hunter2".into())),
+            Answer::Hang => std::future::pending().await,
+        }
+    }
+}
+
+/// A server with one document and a query embedder that does as it is told.
+async fn embedding(
+    query: impl Fn() -> Answer + Send + Sync + 'static,
+) -> (Server, Arc<FaultyEmbedder>) {
+    let mut embedder = None;
+    let server = Server::changed_with(
+        // Nobody waits for what hangs in a test.
+        EngineConfig {
+            query_embedding_timeout: Duration::from_millis(20),
+            ..EngineConfig::default()
+        },
+        |backends| {
+            let dimensions = backends.embedding_model.as_ref().unwrap().info().dimensions;
+            let faulty = embedder.insert(Arc::new(FaultyEmbedder {
+                inner: HashingEmbedder::new(dimensions),
+                query: Box::new(query),
+                asked: AtomicUsize::default(),
+            }));
+            let model: Arc<dyn EmbeddingModel> = Arc::<FaultyEmbedder>::clone(faulty);
+            Backends { embedding_model: Some(model), ..backends }
+        },
+    )
+    .await;
+    let admin = server.caller(Role::Admin).await;
+    admin.ingest(json!({"document": document("a", "A", "apple")})).await.ok();
+    drop(admin);
+    (server, embedder.unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_decide_when_no_query_can_be_embedded() {
+    for (fault, fails) in [("fails", true), ("hangs", false)] {
+        let (server, embedder) =
+            embedding(move || if fails { Answer::Fail } else { Answer::Hang }).await;
+        let client = server.caller(Role::Basic).await;
+        let asked = || embedder.asked.load(Ordering::SeqCst);
+        let found = client.search(json!({"query": "apples"})).await.titles();
+        assert_eq!(found, ["A"], "{fault}");
+        assert_eq!(asked(), 1);
+
+        // Nobody waits for it again soon, whatever is asked for.
+        for alpha in [0.5, 1.0] {
+            let body = json!({"search_query": "apples", "hybrid_alpha": alpha});
+            let reply = client.send_search(body).await.ok();
+            assert_eq!(reply["error"], Value::Null, "{fault}");
+            assert_eq!(reply["search_docs"].as_array().unwrap().len(), 1, "{fault}");
+        }
+        assert_eq!(asked(), 1, "{fault}");
+
+        server.stack.clock.advance(chrono::TimeDelta::seconds(15));
+        client.search(json!({"query": "apples"})).await.ok();
+        assert_eq!(asked(), 2, "{fault}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_embedding_model_that_is_back_is_asked_by_every_search() {
+    let failed = AtomicBool::new(false);
+    let answer = move || {
+        let again = failed.swap(true, Ordering::SeqCst);
+        if again { Answer::Work } else { Answer::Fail }
+    };
+    let (server, embedder) = embedding(answer).await;
+    let client = server.caller(Role::Basic).await;
+    client.search(json!({"query": "apple"})).await.ok();
+    server.stack.clock.advance(chrono::TimeDelta::seconds(15));
+    for _ in 0..2 {
+        client.search(json!({"query": "apple"})).await.ok();
+    }
+    assert_eq!(embedder.asked.load(Ordering::SeqCst), 3);
 }

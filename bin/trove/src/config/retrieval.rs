@@ -18,6 +18,10 @@ pub struct RetrievalSection {
     /// Default 60 s. What is not there by then is left out of the search.
     #[serde(rename = "language_model_allowance_ms", with = "millis")]
     pub language_model_allowance: Duration,
+    /// How long a search waits for the embedding of a query, in milliseconds. Default 10 s, well
+    /// within a request. Words alone decide then, for some seconds without waiting.
+    #[serde(rename = "query_embedding_timeout_ms", with = "millis")]
+    pub query_embedding_timeout: Duration,
     /// Turns off search and ingestion, which then answer 501; also `DISABLE_VECTOR_DB`. Default
     /// false. For deployments that want chat without retrieval.
     pub disable_vector_db: bool,
@@ -28,6 +32,7 @@ impl Default for RetrievalSection {
         Self {
             hybrid_alpha: HybridAlpha::BALANCED,
             language_model_allowance: Duration::from_mins(1),
+            query_embedding_timeout: Duration::from_secs(10),
             disable_vector_db: false,
         }
     }
@@ -41,6 +46,14 @@ pub(super) const RULES: &[Rule] = &[
         holds: |config| {
             (Duration::from_millis(100)..=Duration::from_hours(1))
                 .contains(&config.retrieval.language_model_allowance)
+        },
+    },
+    Rule {
+        key: "retrieval.query_embedding_timeout_ms",
+        accepted: "a whole number of milliseconds from 100 to 600000",
+        holds: |config| {
+            (Duration::from_millis(100)..=Duration::from_mins(10))
+                .contains(&config.retrieval.query_embedding_timeout)
         },
     },
     Rule { key: "retrieval.disable_vector_db", accepted: "true or false", holds: |_| true },

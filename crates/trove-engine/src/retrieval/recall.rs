@@ -90,23 +90,6 @@ impl Engine {
         Ok(reciprocal_rank_fusion(rankings, |hit| hit.chunk.id.clone()))
     }
 
-    /// The embeddings of queries; `None` where words alone are to decide. Asked for together, so
-    /// that a model may answer them in one go.
-    async fn query_vectors(&self, queries: &[WeightedQuery]) -> Vec<Option<Vec<f32>>> {
-        let model = self.backends().embedding_model.as_ref();
-        let embedded = queries.iter().map(|query| async move {
-            let wanted = !query.alpha.is_lexical() && !query.text.trim().is_empty();
-            match model.filter(|_| wanted)?.embed_query(&query.text).await {
-                Ok(vector) => Some(vector),
-                Err(error) => {
-                    log::warn(&error, "a query could not be embedded; words alone decide");
-                    None
-                }
-            }
-        });
-        join_all(embedded).await
-    }
-
     /// The sets with these names, all of which the caller must be able to see.
     async fn visible_sets(
         &self,
