@@ -38,7 +38,8 @@ pub(crate) const STORY: &str = "a page that nobody should see";
 pub(crate) struct Stack {
     pub(crate) engine: Engine,
     pub(crate) clock: Arc<FakeClock>,
-    /// What opens the models of providers. One called `broken` refuses, and tells a story.
+    /// What opens the models of providers. One called `broken` refuses, and tells a story;
+    /// one called `silent` says nothing.
     pub(crate) models: Arc<ScriptedLanguageModels>,
     pub(crate) directory: TempDir,
 }
@@ -62,6 +63,7 @@ impl Stack {
             let (provider, detail) = (endpoint.provider.clone(), STORY.to_owned());
             match endpoint.model.as_str() {
                 "broken" => Err(LanguageModelError::Refused { provider, detail }),
+                "silent" => Ok(" ".to_owned()),
                 _ => Ok("yes".to_owned()),
             }
         }));

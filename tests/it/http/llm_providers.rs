@@ -373,6 +373,32 @@ async fn a_failed_test_is_400_and_repeats_no_unsaved_address() {
     assert!(detail.contains("api_base"), "{detail}");
 }
 
+/// Whether its address is stored or not: it repeats nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_says_nothing_fails_its_test() {
+    let server = Server::start().await;
+    let admin = server.caller(Role::Admin).await;
+    create(&admin, provider("p")).await;
+    let silent = json!({"name": "p", "provider": "openai", "model": "silent"});
+    for api_base in ["https://a.example/v1", "http://10.0.0.1:80/admin"] {
+        let body = with(
+            silent.clone(),
+            json!({
+                "api_base": api_base, "api_key": "k", "api_key_changed": true,
+                "custom_config_changed": true,
+            }),
+        );
+        let detail = admin.post("/api/admin/llm/test", body).await.refused(400, "INVALID_INPUT");
+        assert!(detail.contains("empty answer"), "{detail}");
+    }
+    let default = with(provider("q"), json!({"default_model_name": "silent"}));
+    let id = create(&admin, default).await;
+    let path = format!("/api/admin/llm/provider/{id}/default");
+    admin.send(reqwest::Method::POST, &path, None).await.ok();
+    let answer = admin.send(reqwest::Method::POST, "/api/admin/llm/test/default", None).await;
+    assert!(answer.refused(400, "INVALID_INPUT").contains("empty answer"));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_default_model_is_tested() {
     let server = Server::start().await;

@@ -75,6 +75,9 @@ pub enum LlmProviderError {
     /// The model does not answer, or cannot be opened.
     #[error(transparent)]
     Model(LanguageModelError),
+    /// The model answers, and says nothing.
+    #[error("the model {0}")]
+    Silent(&'static str),
     /// An address that is not stored does not answer as a model would.
     #[error("{0}")]
     Unproven(&'static str),
@@ -126,6 +129,7 @@ impl Classify for LlmProviderError {
             | Self::NoDefault
             // Whatever is wrong, it is what was to be found out.
             | Self::Model(_)
+            | Self::Silent(_)
             | Self::Unproven(_) => ErrorKind::Invalid,
             Self::Busy => ErrorKind::Conflict,
             Self::NoFactory => ErrorKind::Unsupported,

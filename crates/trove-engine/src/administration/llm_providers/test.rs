@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use secrecy::ExposeSecret;
 use trove_domain::id::LlmProviderId;
-use trove_domain::llm::{LlmEvent, LlmMessage, LlmRequest};
+use trove_domain::llm::{FinishReason, LlmEvent, LlmMessage, LlmRequest};
 use trove_domain::llm_provider::{LlmProviderDetails, ModelConfiguration, ModelPurpose};
 use trove_domain::port::{LanguageModel, LanguageModelError};
 
@@ -43,7 +43,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`LlmProviderError::Model`] and [`LlmProviderError::Unproven`] when it does not answer.
+    /// [`LlmProviderError::Model`] and [`LlmProviderError::Unproven`] when it does not answer,
+    /// [`LlmProviderError::Silent`] when the answer is empty.
     pub async fn test_llm(&self, test: ModelTest) -> Result<(), LlmProviderError> {
         check::name("provider", &test.kind)?;
         check::name("model", &test.model)?;
@@ -81,18 +82,19 @@ impl Engine {
         let model = factory.open(endpoint(&details, &secrets, &test.model));
         let asked = match model {
             Ok(model) => ask(model.as_ref()).await,
-            Err(error) => Err(error),
+            Err(error) => Err(error.into()),
         };
-        asked.map_err(
-            |error| if is_stored { LlmProviderError::Model(error) } else { outcome(error) },
-        )
+        asked.map_err(|error| match error {
+            LlmProviderError::Model(error) if !is_stored => outcome(error),
+            error => error,
+        })
     }
 
     /// Asks the default model of the deployment.
     ///
     /// # Errors
     ///
-    /// [`LlmProviderError::NoDefault`], [`LlmProviderError::Model`].
+    /// [`LlmProviderError::NoDefault`], [`LlmProviderError::Model`], [`LlmProviderError::Silent`].
     pub async fn test_default_llm(&self) -> Result<(), LlmProviderError> {
         let store = &self.backends().llm_providers;
         let model = match store.get_default(ModelPurpose::Text).await? {
@@ -109,11 +111,11 @@ impl Engine {
                     .ok_or(LlmProviderError::NoDefault)?
             }
         };
-        ask(model.as_ref()).await.map_err(LlmProviderError::Model)
+        ask(model.as_ref()).await
     }
 }
 
-async fn ask(model: &dyn LanguageModel) -> Result<(), LanguageModelError> {
+async fn ask(model: &dyn LanguageModel) -> Result<(), LlmProviderError> {
     let request = LlmRequest {
         messages: vec![LlmMessage::user("Say yes.")],
         output_tokens_max: ANSWER_TOKENS_MAX,
@@ -121,22 +123,47 @@ async fn ask(model: &dyn LanguageModel) -> Result<(), LanguageModelError> {
         deadline: TIME_MAX,
         pause_max: TIME_MAX,
     };
-    let unavailable = |detail: &str| LanguageModelError::Unavailable {
-        provider: model.info().provider.clone(),
-        detail: detail.to_owned(),
-        source: None,
+    let unavailable = |detail: &str| {
+        LlmProviderError::Model(LanguageModelError::Unavailable {
+            provider: model.info().provider.clone(),
+            detail: detail.to_owned(),
+            source: None,
+        })
     };
     let answer = async {
         let mut stream = model.stream(request).await?;
+        let (mut spoke, mut thought) = (false, false);
         while let Some(event) = stream.next().await {
-            if let LlmEvent::Finished { .. } = event? {
-                return Ok(());
+            match event? {
+                LlmEvent::Text(text) => spoke |= !text.trim().is_empty(),
+                LlmEvent::Reasoning(text) => thought |= !text.trim().is_empty(),
+                LlmEvent::Finished { reason, .. } => return judge(spoke, thought, reason),
             }
         }
         Err(unavailable("the answer has no end"))
     };
     let answered = tokio::time::timeout(TIME_MAX, answer).await;
     answered.unwrap_or_else(|_| Err(unavailable("it did not answer in time")))
+}
+
+/// Whether an answer shows that the model works. One that was cut off does without a word, too: a
+/// model that thinks first has used up the little that it was given, and need not tell what it
+/// thought.
+fn judge(spoke: bool, thought: bool, reason: FinishReason) -> Result<(), LlmProviderError> {
+    let why = match reason {
+        _ if spoke => return Ok(()),
+        FinishReason::Length => return Ok(()),
+        FinishReason::ContentFilter => "was asked to say yes, and its provider withheld the answer",
+        FinishReason::Stop if thought => "thought about it and gave no answer",
+        FinishReason::Stop => "gave an empty answer",
+    };
+    Err(LlmProviderError::Silent(why))
+}
+
+impl From<LanguageModelError> for LlmProviderError {
+    fn from(error: LanguageModelError) -> Self {
+        Self::Model(error)
+    }
 }
 
 /// What is told of an address that nobody has stored: nothing that it said.
@@ -154,4 +181,30 @@ fn outcome(error: LanguageModelError) -> LlmProviderError {
              provider is saved, its test says more"
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_works_when_it_says_something_or_is_cut_off() {
+        for (spoke, thought, reason, why) in [
+            (true, false, FinishReason::Stop, None),
+            (true, true, FinishReason::ContentFilter, None),
+            (false, true, FinishReason::Length, None),
+            (false, false, FinishReason::Length, None),
+            (false, false, FinishReason::Stop, Some("empty")),
+            (false, true, FinishReason::Stop, Some("no answer")),
+            (false, false, FinishReason::ContentFilter, Some("withheld")),
+        ] {
+            let said = judge(spoke, thought, reason).err().map(|error| error.to_string());
+            let as_expected = match (&said, why) {
+                (None, None) => true,
+                (Some(said), Some(why)) => said.contains(why),
+                _ => false,
+            };
+            assert!(as_expected, "{spoke} {thought} {reason:?}: {said:?}");
+        }
+    }
 }
