@@ -326,7 +326,8 @@ impl AgentStore for Store {
             let deleted = flags.deleted.unwrap_or(was_deleted);
             let public = flags.public.unwrap_or(public);
             let comes_back = was_deleted && !deleted;
-            if (was_deleted && deleted) || (builtin && (deleted || !public)) {
+            let listed = flags.listed.unwrap_or(listed);
+            if (was_deleted && deleted) || (builtin && (deleted || !public || !listed)) {
                 return Ok(AgentChange::NoSuchAgent);
             }
             if comes_back {
@@ -334,7 +335,7 @@ impl AgentStore for Store {
             }
             diesel::update(agent::table.find(id))
                 .set((
-                    agent::listed.eq(flags.listed.unwrap_or(listed)),
+                    agent::listed.eq(listed),
                     agent::featured.eq(flags.featured.unwrap_or(featured)),
                     agent::public.eq(public),
                     agent::deleted.eq(deleted),

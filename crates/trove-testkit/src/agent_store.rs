@@ -29,7 +29,7 @@ macro_rules! agent_store_contract {
             $start,
             [
                 the_default_agent_is_always_there,
-                the_default_agent_is_neither_edited_nor_deleted_nor_private,
+                the_default_agent_is_neither_edited_nor_deleted_nor_hidden,
                 an_agent_is_stored_as_given,
                 an_update_replaces_what_is_written_and_keeps_what_is_not_said,
                 a_name_that_the_caller_sees_is_taken,

@@ -152,7 +152,14 @@ async fn the_default_agent_is_there_for_everybody_and_stays() {
     let private = json!({"is_public": false});
     admin.patch("/api/persona/0/public", private.clone()).await.refused(400, "INVALID_INPUT");
     admin.patch("/api/persona/0/share", private).await.refused(400, "INVALID_INPUT");
+    for (path, flag) in [("visible", "is_visible"), ("listed", "is_listed")] {
+        let path = format!("/api/admin/persona/0/{path}");
+        let detail = admin.patch(&path, json!({flag: false})).await.refused(400, "INVALID_INPUT");
+        assert!(detail.contains("lists"), "{detail}");
+        admin.patch(&path, json!({flag: true})).await.ok();
+    }
     let basic = server.caller(Role::Basic).await;
+    assert_eq!(basic.get("/api/persona").await.ok()[0]["id"], 0);
     basic.delete("/api/persona/0").await.refused(403, "INSUFFICIENT_PERMISSIONS");
     assert_eq!(read(&admin, 0).await.ok()["name"], "Assistant");
 }

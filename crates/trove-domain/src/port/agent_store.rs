@@ -110,8 +110,8 @@ pub struct SeenAgent {
 ///
 /// # Contract
 ///
-/// The default agent ([`Agent::DEFAULT`]: built in, public, without restrictions) always exists and
-/// is never deleted. Whatever a caller may not see is answered like what does not exist. Document
+/// The default agent ([`Agent::DEFAULT`]: built in, public, listed, without restrictions) always
+/// exists and is never deleted. Whatever a caller may not see is answered like what does not exist. Document
 /// sets that are gone by the time an agent is written are left out of it.
 #[async_trait]
 pub trait AgentStore: Send + Sync + 'static {
@@ -143,7 +143,7 @@ pub trait AgentStore: Send + Sync + 'static {
     ) -> Result<AgentChange, StoreError>;
 
     /// Switches an agent that the caller may change; deleted ones only to bring them back, built-in
-    /// ones neither deleted nor made private.
+    /// ones neither deleted nor made private nor left out of lists.
     async fn set_flags(
         &self,
         caller: &Caller,

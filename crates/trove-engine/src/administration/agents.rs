@@ -121,7 +121,8 @@ impl Engine {
         self.switch(caller, &seen.agent, flags).await
     }
 
-    /// Decides whether lists show an agent to those who see it only because it is public.
+    /// Decides whether lists show an agent to those who see it only because it is public. The one
+    /// that clients get who name none is always shown.
     ///
     /// # Errors
     ///
@@ -133,6 +134,9 @@ impl Engine {
         listed: bool,
     ) -> Result<(), AgentError> {
         let agent = self.editable_agent(caller, id).await?;
+        if agent.builtin && !listed {
+            return Err(AgentError::BuiltinListed(id));
+        }
         let flags = AgentFlags { listed: Some(listed), ..AgentFlags::default() };
         self.switch(caller, &agent, flags).await
     }

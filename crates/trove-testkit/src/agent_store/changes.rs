@@ -32,7 +32,7 @@ pub async fn the_default_agent_is_always_there(stores: &Stores) {
 }
 
 /// Not even by an administrator.
-pub async fn the_default_agent_is_neither_edited_nor_deleted_nor_private(stores: &Stores) {
+pub async fn the_default_agent_is_neither_edited_nor_deleted_nor_hidden(stores: &Stores) {
     let admin = member(stores, Role::Admin).await;
     let before = agent(stores, &admin, Agent::DEFAULT).await;
     let update = stores.agents.update(&admin, Agent::DEFAULT, named("x"), at(2)).await.unwrap();
@@ -41,7 +41,8 @@ pub async fn the_default_agent_is_neither_edited_nor_deleted_nor_private(stores:
     let share = stores.agents.share(&admin, Agent::DEFAULT, private, at(2)).await.unwrap();
     assert_eq!(share, AgentChange::NoSuchAgent);
     let private = AgentFlags { public: Some(false), ..AgentFlags::default() };
-    for flags in [deleted(true), private] {
+    let unlisted = AgentFlags { listed: Some(false), ..AgentFlags::default() };
+    for flags in [deleted(true), private, unlisted] {
         assert_eq!(flag(stores, &admin, Agent::DEFAULT, flags).await, AgentChange::NoSuchAgent);
     }
     assert_eq!(agent(stores, &admin, Agent::DEFAULT).await, before);

@@ -21,6 +21,9 @@ pub enum AgentError {
     /// The agent belongs to the system.
     #[error("agent {0} is built in; it can be neither changed nor deleted")]
     Builtin(AgentId),
+    /// The agent belongs to the system, and everybody is to find it.
+    #[error("agent {0} is built in; it cannot be left out of lists")]
+    BuiltinListed(AgentId),
     /// Another agent that the caller sees has the name.
     #[error("name: there is an agent `{0}` already; choose another name")]
     NameTaken(String),
@@ -80,6 +83,7 @@ impl Classify for AgentError {
             Self::Forbidden(_) | Self::FeaturedByAdministrators => ErrorKind::Forbidden,
             Self::Store(error) => error.kind(),
             Self::Builtin(_)
+            | Self::BuiltinListed(_)
             | Self::NameTaken(_)
             | Self::Unknown { .. }
             | Self::Nothing { .. }

@@ -79,6 +79,8 @@ impl Record for FeaturedBody {
     request_body = VisibleBody,
     responses(
         (status = 200, description = "It is done. The body is `null`.", body = Option<()>),
+        (status = 400, description = "It is built in, and lists always show it.",
+            body = crate::error::ErrorBody),
         (status = 403, description = "The caller may not change it.",
             body = crate::error::ErrorBody),
         (status = 404, description = "There is no such agent.", body = crate::error::ErrorBody),
@@ -102,6 +104,8 @@ pub(crate) async fn set_visible(
     request_body = ListedBody,
     responses(
         (status = 200, description = "It is done. The body is `null`.", body = Option<()>),
+        (status = 400, description = "It is built in, and lists always show it.",
+            body = crate::error::ErrorBody),
         (status = 403, description = "The caller may not change it.",
             body = crate::error::ErrorBody),
         (status = 404, description = "There is no such agent.", body = crate::error::ErrorBody),
