@@ -359,7 +359,6 @@ impl LlmProviderStore for Store {
         transact!(self, "llm_provider.remove", |conn| {
             conn.lock_secret_key().await?;
             let defaults: i64 = llm_default::table
-                .find(ModelPurpose::Text.as_str())
                 .filter(llm_default::provider_id.eq(id.0))
                 .count()
                 .get_result(conn)

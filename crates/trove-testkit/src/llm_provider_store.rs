@@ -41,7 +41,7 @@ macro_rules! llm_provider_store_contract {
                 a_default_model_becomes_visible,
                 each_purpose_has_a_default_of_its_own,
                 a_default_outlasts_a_replacement,
-                the_default_is_removed_by_force_only,
+                a_default_is_removed_by_force_only,
                 a_removed_provider_leaves_nothing_and_its_id_is_not_given_again,
                 providers_are_listed_by_rising_id,
                 who_may_use_a_provider_finds_it,
@@ -340,19 +340,20 @@ pub async fn a_default_outlasts_a_replacement(stores: &Stores) {
     assert_eq!(default_name(stores, ModelPurpose::Text).await.as_deref(), Some("q"));
 }
 
-/// The default for texts; others are nothing that everybody depends on.
-pub async fn the_default_is_removed_by_force_only(stores: &Stores) {
-    let p = insert(stores, details("p")).await;
-    set_default(stores, ModelPurpose::Text, &p, None).await.unwrap();
-    let remove = async |force| stores.providers.remove(p.id, force).await.unwrap();
-    assert_eq!(remove(false).await, ProviderRemoval::IsDefault);
-    assert_eq!(default_name(stores, ModelPurpose::Text).await.as_deref(), Some("p"));
-    assert_eq!(remove(true).await, ProviderRemoval::Removed);
-    assert_eq!(default_name(stores, ModelPurpose::Text).await, None);
-    assert_eq!(remove(true).await, ProviderRemoval::Missing);
-    let q = insert(stores, details("q")).await;
-    set_default(stores, ModelPurpose::Vision, &q, Some("m")).await.unwrap();
-    let removed = stores.providers.remove(q.id, false).await.unwrap();
+/// Whatever it is the default for.
+pub async fn a_default_is_removed_by_force_only(stores: &Stores) {
+    let other = insert(stores, details("other")).await;
+    for purpose in ModelPurpose::ALL {
+        let p = insert(stores, details("p")).await;
+        set_default(stores, purpose, &p, Some("m")).await.unwrap();
+        let remove = async |force| stores.providers.remove(p.id, force).await.unwrap();
+        assert_eq!(remove(false).await, ProviderRemoval::IsDefault, "{purpose:?}");
+        assert_eq!(default_name(stores, purpose).await.as_deref(), Some("p"));
+        assert_eq!(remove(true).await, ProviderRemoval::Removed);
+        assert_eq!(default_name(stores, purpose).await, None);
+        assert_eq!(remove(true).await, ProviderRemoval::Missing);
+    }
+    let removed = stores.providers.remove(other.id, false).await.unwrap();
     assert_eq!(removed, ProviderRemoval::Removed);
 }
 

@@ -319,16 +319,19 @@ async fn defaults_are_set_by_provider_and_by_model() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_default_provider_is_removed_by_force_only() {
+async fn a_default_provider_is_removed_by_force_only() {
     let server = Server::start().await;
     let admin = server.caller(Role::Admin).await;
-    let p = create(&admin, provider("p")).await;
-    let path = format!("/api/admin/llm/provider/{p}");
-    admin.send(reqwest::Method::POST, &format!("{path}/default"), None).await.ok();
-    let detail = admin.delete(&path).await.refused(400, "INVALID_INPUT");
-    assert!(detail.contains("force"), "{detail}");
-    assert_eq!(admin.delete(&format!("{path}?force=true")).await.ok(), Value::Null);
-    admin.delete(&path).await.refused(404, "NOT_FOUND");
+    for purpose in ["default", "default-vision", "default-chat-naming"] {
+        let p = create(&admin, provider("p")).await;
+        let path = format!("/api/admin/llm/provider/{p}");
+        let default = json!({"provider_id": p, "model_name": "m"});
+        admin.post(&format!("/api/admin/llm/{purpose}"), default).await.ok();
+        let detail = admin.delete(&path).await.refused(400, "INVALID_INPUT");
+        assert!(detail.contains("force"), "{detail}");
+        assert_eq!(admin.delete(&format!("{path}?force=true")).await.ok(), Value::Null);
+        admin.delete(&path).await.refused(404, "NOT_FOUND");
+    }
     assert_eq!(admin.get(UPDATE).await.ok(), json!([]));
 }
 

@@ -49,7 +49,7 @@ pub enum ProviderRemoval {
     Removed,
     /// There is no such provider.
     Missing,
-    /// It is the default for [`ModelPurpose::Text`], and stays.
+    /// It is the default for some purpose, and stays.
     IsDefault,
 }
 
@@ -111,6 +111,6 @@ pub trait LlmProviderStore: Send + Sync + 'static {
         now: DateTime<Utc>,
     ) -> Result<Result<(), DefaultRefusal>, StoreError>;
 
-    /// Removes a provider, the default for [`ModelPurpose::Text`] only when `force` says so.
+    /// Removes a provider; one that is the default for any purpose only when `force` says so.
     async fn remove(&self, id: LlmProviderId, force: bool) -> Result<ProviderRemoval, StoreError>;
 }

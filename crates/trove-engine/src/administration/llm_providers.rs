@@ -169,7 +169,7 @@ impl Engine {
         Err(LlmProviderError::Busy)
     }
 
-    /// Removes a provider; the default one only when `force` says so.
+    /// Removes a provider; a default one, whatever for, only when `force` says so.
     ///
     /// # Errors
     ///

@@ -41,9 +41,10 @@ pub enum LlmProviderError {
     /// There are too many.
     #[error("there are {max} LLM providers already, which is the most", max = trove_domain::llm_provider::LlmProvider::COUNT_MAX)]
     Full,
-    /// The default provider is to be removed.
+    /// A default provider is to be removed.
     #[error(
-        "the LLM provider {0} is the default; make another one the default first, or send force=true"
+        "the LLM provider {0} is the default, for texts, images or naming conversations; make \
+         another one the default first, or send force=true"
     )]
     IsDefault(LlmProviderId),
     /// A field holds what it cannot hold.
