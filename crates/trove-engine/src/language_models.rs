@@ -4,11 +4,13 @@ mod agents;
 mod circuit;
 mod error;
 mod open;
+mod preference;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use trove_domain::access::Caller;
+use trove_domain::error::StoreError;
 use trove_domain::id::{AgentId, GroupId};
 use trove_domain::llm_provider::{LlmProvider, ModelPurpose, ProviderUse};
 use trove_domain::port::LanguageModel;
@@ -19,6 +21,7 @@ use crate::administration::llm_providers::LlmProviderError;
 pub(crate) use circuit::Circuits;
 pub use error::LanguageModelChoiceError;
 pub(crate) use open::{OpenModels, endpoint};
+pub(crate) use preference::MissingModel;
 
 /// A model that somebody asks for by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,12 +65,18 @@ impl Engine {
             return self.chosen_model(caller, agent_id, choice).await.map(Some);
         }
         let store = &self.backends().llm_providers;
-        if let Some(AgentModel { provider: Some(name), model, .. }) = agent
-            && let Some(provider) = store.get_by_name(name).await?
-            && self.may_use(caller, agent_id, &provider).await?
-            && let Some(model) = listed(&provider, model.as_deref())
-        {
-            return Ok(Some(self.open_model(&provider, model)?));
+        if let Some(AgentModel { provider: Some(name), model, .. }) = agent {
+            if let Some(provider) = store.get_by_name(name).await? {
+                if self.may_use(caller, agent_id, &provider).await?
+                    && let Some(model) = listed(&provider, model.as_deref())
+                {
+                    return Ok(Some(self.open_model(&provider, model)?));
+                }
+            } else if let Some(configured) = self.configured_model(Some(name))
+                && model.as_ref().is_none_or(|model| *model == configured.model)
+            {
+                return Ok(self.backends().language_model.clone());
+            }
         }
         if let Some(provider) = store.get_default(ModelPurpose::Text).await?
             && self.may_use(caller, agent_id, &provider).await?
@@ -116,7 +125,7 @@ impl Engine {
         caller: &Caller,
         agent: Option<AgentId>,
         provider: &LlmProvider,
-    ) -> Result<bool, LanguageModelChoiceError> {
+    ) -> Result<bool, StoreError> {
         let details = &provider.details;
         let mut groups: BTreeSet<GroupId> = BTreeSet::new();
         // Only where groups decide.

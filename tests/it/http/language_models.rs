@@ -135,6 +135,8 @@ async fn without_a_name_it_is_the_agents_then_the_default_then_the_configured_on
         assert_eq!(model(named(provider, name)).await, "d/m", "{provider:?} {name:?}");
     }
     // The one of the configuration has a name, too.
+    assert_eq!(model(named(Some("env"), Some("env-1"))).await, "env/env-1");
+    assert_eq!(model(named(Some("env"), Some("gone"))).await, "d/m");
     let by_name = |model| used(&server.engine, &ann, None, Some(choice("env", model)));
     assert_eq!(by_name("env-1").await.unwrap().as_deref(), Some("env/env-1"));
     assert_eq!(refusal(by_name("env-2").await).0, "NotFound");

@@ -13,6 +13,7 @@ use trove_domain::port::{AgentChange, AgentFlags, AgentReference, AgentSharing, 
 use trove_domain::tool::Tool;
 
 use crate::Engine;
+use crate::language_models::MissingModel;
 
 pub use error::AgentError;
 pub use view::AgentView;
@@ -247,6 +248,7 @@ impl Engine {
         }
         self.check_featured(caller, agent, &write)?;
         self.check_groups(caller, agent, &write.sharing).await?;
+        self.check_model(caller, agent, &write).await?;
         let scope = &mut write.definition.scope;
         if !self.config().vector_db && scope.restricts_knowledge() {
             return Err(AgentError::NeedsVectorDb);
@@ -259,6 +261,34 @@ impl Engine {
         self.check_documents(caller, &scope.documents).await?;
         scope.documents.extend(hidden);
         Ok(write)
+    }
+
+    /// The model must be one that the editor may use with the agent. What the agent has already may
+    /// stay: it is passed over when it is not to be had.
+    async fn check_model(
+        &self,
+        caller: &Caller,
+        agent: Option<&Agent>,
+        write: &AgentWrite,
+    ) -> Result<(), AgentError> {
+        let wanted = &write.definition.scope.model;
+        if agent.is_some_and(|agent| agent.definition.scope.model == *wanted) {
+            return Ok(());
+        }
+        let missing = self.missing_model(caller, agent.map(|agent| agent.id), wanted).await?;
+        Err(match missing {
+            None => return Ok(()),
+            Some(MissingModel::Provider(name)) => {
+                AgentError::unknown("llm_model_provider_override", format!("LLM provider {name:?}"))
+            }
+            Some(MissingModel::Model(name)) => {
+                AgentError::unknown("llm_model_version_override", format!("model {name:?}"))
+            }
+            Some(MissingModel::Configuration(id)) => AgentError::unknown(
+                "default_model_configuration_id",
+                format!("model configuration {id}"),
+            ),
+        })
     }
 
     /// Only administrators feature agents, and only public ones.

@@ -59,11 +59,11 @@ pub(crate) struct PersonaBody {
     datetime_aware: bool,
     /// Whether everybody sees it. Null or absent keeps it; a new agent is private then.
     is_public: Option<bool>,
-    /// Provider of its model.
+    /// Name of the provider of its model, one that the caller may use with the agent.
     llm_model_provider_override: Option<String>,
-    /// Its model.
+    /// Name of its model, one of the provider's; of the default provider's when none is named.
     llm_model_version_override: Option<String>,
-    /// Configuration of its model.
+    /// Configuration of its model. There are none with ids: models are known by their names.
     default_model_configuration_id: Option<i32>,
     /// What a conversation can begin with.
     #[schema(value_type = Option<Vec<StarterBody>>, max_items = 50)]
@@ -184,8 +184,9 @@ impl Record for PersonaBody {
             tool_ids: tool_ids?,
             datetime_aware: datetime_aware?,
             is_public: is_public?,
-            llm_model_provider_override: provider?,
-            llm_model_version_override: version?,
+            // Older clients send an empty text for none.
+            llm_model_provider_override: provider?.filter(|name| !name.is_empty()),
+            llm_model_version_override: version?.filter(|name| !name.is_empty()),
             default_model_configuration_id: configuration?,
             starter_messages: starter_messages?,
             users: users?,
