@@ -138,7 +138,6 @@ async fn an_agent_is_answered_as_it_was_sent() {
 }
 
 /// A provider with the model `m`; answers its id.
-#[expect(clippy::needless_pass_by_value, reason = "a literal is easier to pass so")]
 async fn provider(admin: &Client<'_>, name: &str, fields: Value) -> i64 {
     let provider = json!({"name": name, "provider": "openai", "default_model_name": "m"});
     let path = "/api/admin/llm/provider?is_creation=true";
