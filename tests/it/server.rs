@@ -128,12 +128,8 @@ impl Server {
     /// The key of a new user.
     pub(crate) async fn key(&self, email: &str, role: Role) -> String {
         let backends = self.engine.backends();
-        let user = NewUser {
-            id: UserId(backends.ids.uuid()),
-            email: email.to_owned(),
-            role,
-            created_at: backends.clock.now(),
-        };
+        let id = UserId(backends.ids.uuid());
+        let user = NewUser::person(id, email, role, backends.clock.now());
         assert!(backends.users.insert(user).await.unwrap());
         self.engine.issue_key(email, None).await.unwrap().secret.expose_secret().to_owned()
     }
@@ -295,6 +291,18 @@ impl Client<'_> {
     pub(crate) async fn put(&self, path: &str, body: Value) -> Answer {
         let client = self.with("content-type", "application/json");
         client.send(Method::PUT, path, Some(body.to_string().into_bytes())).await
+    }
+
+    /// A `POST` of a form, encoded already.
+    pub(crate) async fn form(&self, path: &str, form: &str) -> Answer {
+        let client = self.with("content-type", "application/x-www-form-urlencoded");
+        client.send(Method::POST, path, Some(form.as_bytes().to_vec())).await
+    }
+
+    /// A `DELETE` with a body.
+    pub(crate) async fn delete_with(&self, path: &str, body: Value) -> Answer {
+        let client = self.with("content-type", "application/json");
+        client.send(Method::DELETE, path, Some(body.to_string().into_bytes())).await
     }
 
     pub(crate) async fn delete(&self, path: &str) -> Answer {

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use trove_domain::access::{Caller, Role};
+use trove_domain::access::{Caller, Proof, Role};
 use trove_domain::cc_pair::CcPair;
 use trove_domain::document::{Document, Section};
 use trove_domain::id::{DocumentId, UserId};
@@ -61,7 +61,7 @@ pub(crate) async fn search_two_documents(directory: &Path) -> anyhow::Result<Vec
         user: UserId(uuid::Uuid::nil()),
         email: "reader@example.com".to_owned(),
         role: Role::Basic,
-        api_key: None,
+        proof: Proof::Trusted,
     };
     let request = SearchRequest::new(QueryText::new("how many days of leave")?);
     let results = engine.search(&reader, request).await?;

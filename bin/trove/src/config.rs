@@ -4,6 +4,7 @@
 //! documentation; `docs/configuration.md` is the operator's view of the same. An empty
 //! configuration is the embedded deployment. Unknown settings are refused.
 
+mod auth;
 mod database;
 mod embedding;
 mod environment;
@@ -28,6 +29,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+pub use auth::{AuthSection, Registration};
 pub use database::{DatabaseSection, DatabaseUrl};
 pub use embedding::{EmbeddingPrecision, EmbeddingProvider, EmbeddingSection};
 pub use http::HttpSection;
@@ -60,6 +62,8 @@ pub struct Config {
     pub listen: ListenAddress,
     /// The HTTP interface.
     pub http: HttpSection,
+    /// Who may register, and how people sign in.
+    pub auth: AuthSection,
     /// The relational database.
     pub database: DatabaseSection,
     /// The key that encrypts secrets in the database.
@@ -88,6 +92,7 @@ impl Default for Config {
             data_dir: PathBuf::from("./trove-data"),
             listen: ListenAddress::default(),
             http: HttpSection::default(),
+            auth: AuthSection::default(),
             database: DatabaseSection::default(),
             secrets: SecretsSection::default(),
             index: IndexSection::default(),

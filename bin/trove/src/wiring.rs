@@ -170,6 +170,7 @@ fn engine(
         language_model_allowance: config.retrieval.language_model_allowance,
         query_embedding_timeout: config.retrieval.query_embedding_timeout,
         limits: IngestionLimits { document_chars_max: config.ingestion.document_chars_max },
+        accounts: config.auth.accounts(),
     };
     Engine::new(backends, engine_config)
 }
@@ -186,5 +187,7 @@ pub fn http_config(config: &Config) -> HttpConfig {
         ingestion_timeout: http.ingestion_timeout,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         docs: http.docs,
+        public_origin: http.public_origin(),
+        proxies: http.proxies,
     }
 }

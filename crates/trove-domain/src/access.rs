@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::id::{ApiKeyId, GroupId, UserId};
+use crate::session::Session;
 
 /// What a user may do in the deployment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,6 +41,16 @@ impl Role {
         Self::SlackUser,
         Self::ExtPermUser,
     ];
+
+    /// Whether somebody with this role signs in with a password. The others are known through
+    /// another system only.
+    #[must_use]
+    pub const fn signs_in(self) -> bool {
+        match self {
+            Self::Limited | Self::Basic | Self::Curator | Self::GlobalCurator | Self::Admin => true,
+            Self::SlackUser | Self::ExtPermUser => false,
+        }
+    }
 
     /// The value used in the interface and in the database.
     #[must_use]
@@ -82,8 +93,19 @@ pub struct Caller {
     pub email: String,
     /// The user's role.
     pub role: Role,
-    /// The key the request was made with, when it was one.
-    pub api_key: Option<ApiKeyId>,
+    /// What the caller proved with who it is.
+    pub proof: Proof,
+}
+
+/// What a caller proves with who it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// A session that began by signing in. A browser sends it of its own accord.
+    Session(Session),
+    /// An API key.
+    ApiKey(ApiKeyId),
+    /// Nothing: the program around the engine vouches for the caller.
+    Trusted,
 }
 
 /// One entry of an access list: a document is readable by whoever shares one with it.

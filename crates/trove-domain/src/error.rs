@@ -1,5 +1,7 @@
 //! What the outermost layer needs to know about a failure.
 
+use std::time::Duration;
+
 /// The cause of an adapter's failure, kept for the log and never shown to a caller.
 pub type Source = Box<dyn std::error::Error + Send + Sync + 'static>;
 
@@ -18,6 +20,8 @@ pub enum ErrorKind {
     Conflict,
     /// The caller has used up an allowance.
     RateLimited,
+    /// The deployment has no seat left for another user.
+    SeatLimit,
     /// The deployment does not have this feature.
     Unsupported,
     /// A dependency does not answer; trying again may help.
@@ -37,6 +41,11 @@ pub trait Classify: std::error::Error + Send + Sync + 'static {
 
     /// A finer name of it for programs, where clients know one: `PERSONA_NOT_FOUND`.
     fn code(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// When to try again, where that is known.
+    fn retry_after(&self) -> Option<Duration> {
         None
     }
 }

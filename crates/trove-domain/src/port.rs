@@ -17,11 +17,14 @@ mod embedding_model;
 mod file_store;
 mod group_store;
 mod ids;
+mod invitation_store;
 mod job_queue;
 mod language_model;
 mod llm_provider_store;
+mod profile_store;
 mod search_history;
 mod secret_cipher;
+mod session_store;
 mod text_extractor;
 mod user_store;
 
@@ -48,6 +51,7 @@ pub use embedding_model::{EmbeddingError, EmbeddingModel, EmbeddingModelInfo, To
 pub use file_store::{FileKey, FileStore, FileStoreError, InvalidFileKey};
 pub use group_store::GroupStore;
 pub use ids::IdGenerator;
+pub use invitation_store::{INVITATIONS_MAX, InvitationStore, Invited};
 pub use job_queue::JobQueue;
 pub use language_model::{
     LanguageModel, LanguageModelEndpoint, LanguageModelError, LanguageModelFactory, LlmStream,
@@ -55,10 +59,15 @@ pub use language_model::{
 pub use llm_provider_store::{
     DefaultRefusal, LlmProviderStore, NewLlmProvider, ProviderRefusal, ProviderRemoval,
 };
+pub use profile_store::ProfileStore;
 pub use search_history::{SEARCHES_KEPT, SearchHistory};
 pub use secret_cipher::{SecretCipher, SecretCipherError};
+pub use session_store::{SESSIONS_KEPT, SessionStore};
 pub use text_extractor::{ExtractError, ExtractedText, TextExtractor};
-pub use user_store::{NewUser, UserStore};
+pub use user_store::{
+    AddressChange, NewUser, Registered, RegistrationRule, Seats, SignUp, UserChange, UserCount,
+    UserFilter, UserStore,
+};
 
 /// Which objects of others a caller gets at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -73,12 +73,8 @@ impl Engine {
         let backends = self.backends();
         let now = backends.clock.now();
         let token = new_token(backends.ids.as_ref());
-        let user = NewUser {
-            id: UserId(backends.ids.uuid()),
-            email: FIRST_ADMIN_EMAIL.to_owned(),
-            role: Role::Admin,
-            created_at: now,
-        };
+        let id = UserId(backends.ids.uuid());
+        let user = NewUser::person(id, FIRST_ADMIN_EMAIL, Role::Admin, now);
         let key = NewApiKey {
             name: Some("first administrator".to_owned()),
             display: token.display,

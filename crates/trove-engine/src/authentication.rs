@@ -34,7 +34,16 @@ pub(crate) fn new_token(ids: &dyn IdGenerator) -> NewToken {
     NewToken { hash: hash(&token), display, secret: token.into() }
 }
 
-fn hash(token: &str) -> TokenHash {
+/// The secret of a new session, of 256 random bits, and the hash to store.
+pub(crate) fn new_session_token(ids: &dyn IdGenerator) -> (SecretString, TokenHash) {
+    let mut random = [0_u8; 32];
+    ids.fill_secret(&mut random);
+    let token = BASE64_URL_SAFE_NO_PAD.encode(random);
+    let hash = hash(&token);
+    (token.into(), hash)
+}
+
+pub(crate) fn hash(token: &str) -> TokenHash {
     TokenHash(Sha256::digest(token.as_bytes()).into())
 }
 

@@ -3,8 +3,9 @@ use std::sync::Arc;
 use crate::system::{SystemClock, SystemIds};
 use trove_domain::port::{
     AccessFilter, AgentStore, ApiKeyStore, CcPairStore, Clock, DocumentIndex, DocumentSetStore,
-    DocumentStore, EmbeddingModel, GroupStore, IdGenerator, JobQueue, LanguageModel,
-    LanguageModelFactory, LlmProviderStore, SearchHistory, SecretCipher, UserStore,
+    DocumentStore, EmbeddingModel, GroupStore, IdGenerator, InvitationStore, JobQueue,
+    LanguageModel, LanguageModelFactory, LlmProviderStore, ProfileStore, SearchHistory,
+    SecretCipher, SessionStore, UserStore,
 };
 
 /// Everything outside that an engine works with. Replace any of them in a test with struct update
@@ -36,6 +37,12 @@ pub struct Backends {
     pub users: Arc<dyn UserStore>,
     /// Groups of users.
     pub groups: Arc<dyn GroupStore>,
+    /// Who may register.
+    pub invitations: Arc<dyn InvitationStore>,
+    /// What users set for themselves.
+    pub profiles: Arc<dyn ProfileStore>,
+    /// Sessions.
+    pub sessions: Arc<dyn SessionStore>,
     /// API keys.
     pub api_keys: Arc<dyn ApiKeyStore>,
     /// What a caller may read.
@@ -67,7 +74,10 @@ impl Backends {
             + DocumentSetStore
             + DocumentStore
             + GroupStore
+            + InvitationStore
             + JobQueue
+            + ProfileStore
+            + SessionStore
             + SearchHistory
             + LlmProviderStore
             + UserStore,
@@ -85,6 +95,9 @@ impl Backends {
             agents: Arc::<S>::clone(store),
             users: Arc::<S>::clone(store),
             groups: Arc::<S>::clone(store),
+            invitations: Arc::<S>::clone(store),
+            profiles: Arc::<S>::clone(store),
+            sessions: Arc::<S>::clone(store),
             api_keys: Arc::<S>::clone(store),
             access: Arc::<S>::clone(store),
             search_history: Arc::<S>::clone(store),

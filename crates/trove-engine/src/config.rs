@@ -2,6 +2,8 @@ use std::time::Duration;
 
 use trove_domain::query::HybridAlpha;
 
+use crate::accounts::AccountConfig;
+
 /// What an operator decides about an engine.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
@@ -15,6 +17,8 @@ pub struct EngineConfig {
     pub vector_db: bool,
     /// Bounds on what is ingested.
     pub limits: IngestionLimits,
+    /// People.
+    pub accounts: AccountConfig,
 }
 
 /// Bounds on what is ingested.
@@ -32,6 +36,7 @@ impl Default for EngineConfig {
             query_embedding_timeout: Duration::from_secs(10),
             vector_db: true,
             limits: IngestionLimits { document_chars_max: 5_000_000 },
+            accounts: AccountConfig::default(),
         }
     }
 }

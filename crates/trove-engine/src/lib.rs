@@ -1,7 +1,7 @@
 //! What Trove does, over ports and without a transport.
 //!
 //! [`Engine`] is the whole of it: [`Engine::search`] finds passages, [`Engine::ingest`] takes
-//! documents, [`Engine::authenticate`] tells who holds a key. It is made of [`Backends`], a plain
+//! documents, [`Engine::authenticate`] tells who holds a key, [`Engine::sign_in`] begins a session. It is made of [`Backends`], a plain
 //! struct of `Arc<dyn Port>`, and an [`EngineConfig`].
 //!
 //! `cargo run -p trove --example embed_engine` is a program that embeds it; its source shows how.
@@ -13,6 +13,7 @@ mod keyed_lock;
 mod log;
 mod system;
 
+pub mod accounts;
 pub mod administration;
 pub mod ingestion;
 pub mod language_models;
@@ -28,6 +29,7 @@ pub use system::{SystemClock, SystemIds};
 use tokio::sync::Notify;
 use trove_domain::id::DocumentId;
 
+use crate::accounts::{Passwords, Throttle};
 use crate::keyed_lock::KeyedLock;
 use crate::language_models::{Circuits, OpenModels};
 use crate::retrieval::Absence;
@@ -51,12 +53,19 @@ struct Shared {
     circuits: Arc<Circuits>,
     /// Whether queries are embedded at present.
     embedding_absence: Absence,
+    /// Computes hashes of passwords.
+    passwords: Passwords,
+    /// Bounds guesses.
+    throttle: Throttle,
 }
 
 impl Engine {
     /// An engine over `backends`.
     #[must_use]
     pub fn new(backends: Backends, config: EngineConfig) -> Self {
+        let passwords = Passwords::new(&config.accounts.hashing);
+        let (clock, ids) = (Arc::clone(&backends.clock), backends.ids.as_ref());
+        let throttle = Throttle::new(&config.accounts, clock, ids);
         let shared = Shared {
             backends,
             config,
@@ -65,6 +74,8 @@ impl Engine {
             open_models: OpenModels::default(),
             circuits: Arc::default(),
             embedding_absence: Absence::default(),
+            passwords,
+            throttle,
         };
         Self { shared: Arc::new(shared) }
     }

@@ -180,7 +180,8 @@ where
     };
     let allowance = settings.allowance(info.allowance);
     let work = async {
-        let admitted = guard::admit(&request, &settings.engine, info.policy, info.gate);
+        let admitted =
+            guard::admit(&request, &settings.engine, &settings.config, info.policy, info.gate);
         within(allowance, admitted).await?;
         // Reading has a time limit of its own, which blames the client.
         let args = Args::from_request(&request, &mut payload).await.map_err(Into::into)?;

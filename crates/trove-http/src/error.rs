@@ -56,6 +56,15 @@ pub enum Refusal {
         /// The field that asked for it, and why not.
         detail: &'static str,
     },
+    /// A page of another origin sends a request with the user's cookie.
+    ForeignOrigin,
+    /// What clients know by a code in place of a text.
+    Coded {
+        /// The code.
+        code: &'static str,
+        /// More about it, for people.
+        reason: Option<String>,
+    },
     /// No such path.
     NoSuchPath,
     /// The path exists, the method does not.
@@ -100,6 +109,7 @@ fn status_of(kind: ErrorKind) -> (StatusCode, &'static str) {
         ErrorKind::NotFound => (StatusCode::NOT_FOUND, "NOT_FOUND"),
         ErrorKind::Conflict => (StatusCode::CONFLICT, "CONFLICT"),
         ErrorKind::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED"),
+        ErrorKind::SeatLimit => (StatusCode::PAYMENT_REQUIRED, "SEAT_LIMIT_EXCEEDED"),
         ErrorKind::Unsupported => (StatusCode::NOT_IMPLEMENTED, "NOT_IMPLEMENTED"),
         ErrorKind::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "SERVICE_UNAVAILABLE"),
         ErrorKind::StorageFull => (StatusCode::INSUFFICIENT_STORAGE, "INSUFFICIENT_STORAGE"),
@@ -112,8 +122,9 @@ impl Refusal {
     fn kind(&self) -> Option<ErrorKind> {
         match self {
             Self::Unauthenticated => Some(ErrorKind::Unauthenticated),
-            Self::Forbidden { .. } => Some(ErrorKind::Forbidden),
+            Self::Forbidden { .. } | Self::ForeignOrigin => Some(ErrorKind::Forbidden),
             Self::NoVectorDb | Self::NotImplemented { .. } => Some(ErrorKind::Unsupported),
+            Self::Coded { .. } => Some(ErrorKind::Invalid),
             Self::NoSuchPath => Some(ErrorKind::NotFound),
             Self::DeadlineExceeded => Some(ErrorKind::DeadlineExceeded),
             Self::MethodNotAllowed { .. }
@@ -129,6 +140,7 @@ impl Refusal {
     /// Refusals that only a transport knows have a status of their own.
     fn status(&self) -> (StatusCode, &'static str) {
         match (self.kind(), self) {
+            (_, Self::ForeignOrigin) => (StatusCode::FORBIDDEN, "CSRF_FAILURE"),
             (Some(kind), _) => status_of(kind),
             (None, Self::MethodNotAllowed { .. }) => {
                 (StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED")
@@ -146,8 +158,14 @@ impl Refusal {
 
     fn detail(&self) -> String {
         match self {
-            Self::Unauthenticated => "a valid API key is required".to_owned(),
+            Self::Unauthenticated => "a valid API key or session is required".to_owned(),
             Self::Forbidden { needed } => format!("this needs {needed}"),
+            Self::ForeignOrigin => {
+                "a page of another origin may not do this with your session; the public address of \
+                 this service is the setting http.public_url"
+                    .to_owned()
+            }
+            Self::Coded { code, .. } => (*code).to_owned(),
             Self::NoVectorDb => {
                 "this needs a vector database, and DISABLE_VECTOR_DB is set".to_owned()
             }
@@ -175,6 +193,7 @@ impl ApiError {
             Self::Invalid(detail) => {
                 HttpResponse::UnprocessableEntity().json(HttpValidationError { detail })
             }
+            Self::Refused(Refusal::Coded { code, reason }) => coded(code, reason.as_deref()),
             Self::Refused(refusal) => {
                 let (status, code) = refusal.status();
                 let mut response = body(status, code, refusal.detail(), false);
@@ -223,9 +242,16 @@ fn failed(error: &dyn Classify, request_id: &str) -> HttpResponse {
         | ErrorKind::NotFound
         | ErrorKind::Conflict
         | ErrorKind::RateLimited
+        | ErrorKind::SeatLimit
         | ErrorKind::Unsupported => {
             // The reference answers `message` where a value is refused.
-            return body(status, code, error.to_string(), kind == ErrorKind::Invalid);
+            let mut response = body(status, code, error.to_string(), kind == ErrorKind::Invalid);
+            if let Some(after) = error.retry_after() {
+                // Rounded up: who comes back then is let in.
+                let seconds = after.as_secs() + u64::from(after.subsec_nanos() > 0);
+                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            }
+            return response;
         }
     };
     tracing::error!(
@@ -239,6 +265,15 @@ fn failed(error: &dyn Classify, request_id: &str) -> HttpResponse {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     response
+}
+
+/// A code where clients expect one: in `detail`, with a reason beside it if there is one.
+fn coded(code: &'static str, reason: Option<&str>) -> HttpResponse {
+    let detail = match reason {
+        Some(reason) => serde_json::json!({ "code": code, "reason": reason }),
+        None => code.into(),
+    };
+    HttpResponse::BadRequest().json(serde_json::json!({ "error_code": code, "detail": detail }))
 }
 
 fn hidden(detail: &str, request_id: &str) -> String {
@@ -312,6 +347,7 @@ mod tests {
             (ErrorKind::NotFound, 404, "NOT_FOUND"),
             (ErrorKind::Conflict, 409, "CONFLICT"),
             (ErrorKind::RateLimited, 429, "RATE_LIMITED"),
+            (ErrorKind::SeatLimit, 402, "SEAT_LIMIT_EXCEEDED"),
             (ErrorKind::Unsupported, 501, "NOT_IMPLEMENTED"),
             (ErrorKind::Unavailable, 503, "SERVICE_UNAVAILABLE"),
             (ErrorKind::StorageFull, 507, "INSUFFICIENT_STORAGE"),

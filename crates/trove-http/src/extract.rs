@@ -1,6 +1,7 @@
 //! What handlers take: who asks, and the request's fields.
 
 mod body;
+mod form;
 mod path;
 
 use std::future::{Ready, ready};
@@ -15,6 +16,8 @@ use trove_domain::access;
 use crate::Settings;
 use crate::error::{ApiError, Refusal};
 use crate::validation::{Failures, FieldError, Fields, Json, Read, Record, root};
+
+pub use form::ValidForm;
 
 /// The authenticated user. Its presence in a signature means that nobody else gets in.
 #[derive(Clone, Debug)]
@@ -87,6 +90,20 @@ impl Parts<'_> {
             Some(Ok(json)) => place.same(json).record(),
             Some(Err(failure)) => Err(self.failures.add(failure.loc, failure.kind, failure.msg)),
         }
+    }
+}
+
+impl Parts<'_> {
+    /// Reads a body that the reference takes field by field: what is no object has no fields.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::validation::Rejected`] when the record rejects it.
+    pub fn fields<T: Record>(&mut self) -> Read<T> {
+        if !matches!(self.body, Some(Err(_) | Ok(Json::Object(_)))) {
+            self.body = Some(Ok(Json::Object(Vec::new())));
+        }
+        self.body()
     }
 }
 

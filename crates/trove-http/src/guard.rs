@@ -1,15 +1,17 @@
-//! Who may pass: authentication, policy and gate, in this order and before the body is read.
+//! Who may pass: authentication, origin, policy and gate, in this order and before the body is read.
 
 use actix_web::HttpMessage;
 use actix_web::HttpRequest;
 use actix_web::http::header::{AUTHORIZATION, HeaderMap, HeaderName};
 use secrecy::SecretString;
-use trove_domain::access::Role;
+use trove_domain::access::{self, Role};
 use trove_engine::{Engine, KEY_PREFIX};
 
+use crate::HttpConfig;
 use crate::endpoint::{Gate, Policy};
 use crate::error::{ApiError, Refusal};
 use crate::extract::Caller;
+use crate::{cookie, origin};
 
 /// For clients behind a proxy that uses `Authorization` itself. Counts before it.
 pub const PRODUCT_HEADER: &str = "x-trove-authorization";
@@ -18,12 +20,15 @@ pub const PRODUCT_HEADER: &str = "x-trove-authorization";
 pub(crate) async fn admit(
     request: &HttpRequest,
     engine: &Engine,
+    config: &HttpConfig,
     policy: Policy,
     gate: Gate,
 ) -> Result<(), ApiError> {
-    if policy != Policy::Public {
-        let token = token(request.headers()).ok_or(Refusal::Unauthenticated)?;
-        let caller = engine.authenticate(&token).await?.ok_or(Refusal::Unauthenticated)?;
+    if policy == Policy::Public {
+        // What anybody may send changes whose session a browser has.
+        origin::check(request, config)?;
+    } else {
+        let caller = authenticate(request, engine, config).await?;
         if !policy.admits(caller.role) {
             return Err(Refusal::Forbidden { needed: policy.needed() }.into());
         }
@@ -33,6 +38,23 @@ pub(crate) async fn admit(
         Gate::VectorDb if !engine.config().vector_db => Err(Refusal::NoVectorDb.into()),
         Gate::Open | Gate::VectorDb => Ok(()),
     }
+}
+
+/// Who sends the request: by its session, else by its key.
+async fn authenticate(
+    request: &HttpRequest,
+    engine: &Engine,
+    config: &HttpConfig,
+) -> Result<access::Caller, ApiError> {
+    if let Some(token) = cookie::session_token(request)
+        && let Some(caller) = engine.authenticate_session(&token).await?
+    {
+        // A browser sends cookies whatever page asks it to.
+        origin::check(request, config)?;
+        return Ok(caller);
+    }
+    let token = token(request.headers()).ok_or(Refusal::Unauthenticated)?;
+    Ok(engine.authenticate(&token).await?.ok_or(Refusal::Unauthenticated)?)
 }
 
 impl Policy {

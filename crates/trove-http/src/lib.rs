@@ -17,9 +17,12 @@ pub mod readiness;
 pub mod routes;
 pub mod validation;
 
+mod cookie;
 mod fallback;
 mod lines;
 mod openapi;
+mod origin;
+mod source;
 mod stream;
 
 use std::sync::Arc;
@@ -56,6 +59,12 @@ pub struct HttpConfig {
     pub version: String,
     /// Whether the interface's document and its pages are served.
     pub docs: bool,
+    /// Where browsers find the service, as scheme, host and port; not known if `None`. Cookies are
+    /// for encrypted connections only where it says `https`.
+    pub public_origin: Option<String>,
+    /// How many proxies in front of the service add the address of whoever they answer to
+    /// `X-Forwarded-For`.
+    pub proxies: usize,
 }
 
 impl Default for HttpConfig {
@@ -68,6 +77,8 @@ impl Default for HttpConfig {
             ingestion_timeout: Duration::from_mins(10),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             docs: true,
+            public_origin: None,
+            proxies: 0,
         }
     }
 }

@@ -33,7 +33,8 @@ fn at_prefix(prefix: &str) -> OpenApi {
     let base = if prefix.is_empty() { "/" } else { prefix };
     document.servers = Some(vec![Server::new(base)]);
     let mut scheme = Http::new(HttpAuthScheme::Bearer);
-    scheme.description = Some("An API key.".to_owned());
+    scheme.description =
+        Some("An API key. Browsers send the cookie of a session instead.".to_owned());
     let components = document.components.get_or_insert_default();
     components.add_security_scheme(SCHEME, SecurityScheme::Http(scheme));
 
@@ -102,12 +103,15 @@ fn operation<'a>(item: &'a mut PathItem, method: &HttpMethod) -> &'a mut Option<
 
 /// Adds what policy, gate and the reading of requests make of every operation alike.
 fn describe(operation: &mut Operation, info: &EndpointInfo) {
-    if info.policy == Policy::Public {
-        return;
-    }
-    operation.security = Some(vec![SecurityRequirement::new(SCHEME, Vec::<String>::new())]);
     let has_body = operation.request_body.is_some();
     let has_input = has_body || operation.parameters.is_some();
+    let guarded = info.policy != Policy::Public;
+    if !guarded && !has_input {
+        return;
+    }
+    if guarded {
+        operation.security = Some(vec![SecurityRequirement::new(SCHEME, Vec::<String>::new())]);
+    }
     let mut add = |applies: bool, status: &str, schema: &str, description: &str| {
         if applies {
             let content = Content::new(Some(Ref::from_schema_name(schema)));
@@ -118,10 +122,16 @@ fn describe(operation: &mut Operation, info: &EndpointInfo) {
         }
     };
     let error = "ErrorBody";
-    let has_role = info.policy != Policy::Limited;
+    let changes = !matches!(info.method.as_str(), "GET");
+    let may_refuse = changes || !matches!(info.policy, Policy::Public | Policy::Limited);
     let has_gate = info.gate == Gate::VectorDb;
-    add(true, "401", error, "There is no credential, or it is not valid.");
-    add(has_role, "403", error, "The role of the caller does not allow it.");
+    add(guarded, "401", error, "There is no credential, or it is not valid.");
+    add(
+        may_refuse,
+        "403",
+        error,
+        "The role of the caller does not allow it, or a page of another origin asks.",
+    );
     add(has_body, "408", error, "The body did not arrive in time.");
     add(has_body, "413", error, "The body is too large.");
     add(has_body, "415", error, "The body is compressed.");

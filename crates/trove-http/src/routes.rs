@@ -1,6 +1,7 @@
 //! Every route, with who may call it.
 
 mod agents;
+mod auth;
 mod connector_docs;
 mod docs;
 mod document_sets;
@@ -8,7 +9,7 @@ mod health;
 mod ingest;
 mod ingested;
 mod llm;
-mod me;
+mod profile;
 mod ready;
 mod remove_ingested;
 mod schema;
@@ -18,6 +19,7 @@ mod search_filters;
 mod search_history;
 mod send_search_message;
 mod tools;
+mod users;
 mod version;
 
 use std::collections::BTreeMap;
@@ -34,8 +36,13 @@ pub(crate) use docs::JSON_PATH as DOCUMENT_PATH;
 pub(crate) use schema::Document;
 
 /// The table of routes.
-#[rustfmt::skip]
 fn endpoints() -> Vec<Endpoint> {
+    content().into_iter().chain(people()).collect()
+}
+
+/// What is searched, how, and the deployment itself.
+#[rustfmt::skip]
+fn content() -> Vec<Endpoint> {
     use Gate::{Open, VectorDb};
     use Policy::{Admin, Basic, Curator, Limited, Public};
     let (get, post, delete) = (|| Method::GET, || Method::POST, || Method::DELETE);
@@ -45,7 +52,6 @@ fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(get(), "/health", Public, Open, health::health).at_root(),
         Endpoint::new(get(), "/health/ready", Public, Open, ready::ready).at_root(),
         Endpoint::new(get(), "/version", Public, Open, version::version).at_root(),
-        Endpoint::new(get(), "/me", Limited, Open, me::me),
 
         Endpoint::new(post(), "/search", Basic, VectorDb, search::search).searching(),
         Endpoint::new(post(), "/search/send-search-message", Basic, VectorDb, send_search_message::send_search_message)
@@ -105,6 +111,60 @@ fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(get(), DOCUMENT_PATH, Limited, Open, docs::document),
         Endpoint::new(get(), docs::PAGE_PATH, Public, Open, docs::page).undocumented(),
         Endpoint::new(get(), docs::FILE_PATH, Public, Open, docs::file).undocumented(),
+    ]
+}
+
+/// Who there is, who signs in, and what people set for themselves.
+#[rustfmt::skip]
+fn people() -> Vec<Endpoint> {
+    use Gate::Open;
+    use Policy::{Admin, Basic, Curator, Limited, Public};
+    let (get, post, delete) = (|| Method::GET, || Method::POST, || Method::DELETE);
+    let (patch, put) = (|| Method::PATCH, || Method::PUT);
+    vec![
+        Endpoint::new(get(), "/me", Limited, Open, users::me::me),
+        Endpoint::new(get(), "/me/permissions", Basic, Open, users::permissions::my_permissions),
+        Endpoint::new(get(), "/get-user-role", Basic, Open, users::me::get_user_role),
+        Endpoint::new(get(), "/users", Basic, Open, users::list::list_users),
+        Endpoint::new(get(), "/manage/users", Curator, Open, users::list::list_all_users),
+        Endpoint::new(get(), "/manage/users/accepted", Admin, Open, users::list::list_accepted_users),
+        Endpoint::new(get(), "/manage/users/accepted/all", Admin, Open, users::list::list_all_accepted_users),
+        Endpoint::new(get(), "/manage/users/invited", Admin, Open, users::invite::list_invited_users),
+        Endpoint::new(get(), "/manage/users/counts", Admin, Open, users::report::count_users),
+        Endpoint::new(get(), "/manage/users/download", Admin, Open, users::report::download_users),
+        Endpoint::new(patch(), "/manage/set-user-role", Admin, Open, users::change::set_user_role),
+        Endpoint::new(put(), "/manage/admin/users", Admin, Open, users::invite::invite_users),
+        Endpoint::new(patch(), "/manage/admin/remove-invited-user", Admin, Open, users::invite::remove_invited_user),
+        Endpoint::new(patch(), "/manage/admin/deactivate-user", Admin, Open, users::change::deactivate_user),
+        Endpoint::new(patch(), "/manage/admin/activate-user", Admin, Open, users::change::activate_user),
+        Endpoint::new(delete(), "/manage/admin/delete-user", Admin, Open, users::change::delete_user),
+        Endpoint::new(get(), "/manage/admin/valid-domains", Admin, Open, users::invite::list_valid_domains),
+
+        Endpoint::new(get(), "/auth/type", Public, Open, auth::info::auth_type),
+        Endpoint::new(post(), "/auth/register", Public, Open, auth::register::register),
+        Endpoint::new(post(), "/auth/login", Public, Open, auth::session::login),
+        Endpoint::new(post(), "/auth/logout", Limited, Open, auth::session::logout),
+        Endpoint::new(post(), "/auth/refresh", Limited, Open, auth::session::refresh_session),
+        Endpoint::new(post(), "/auth/forgot-password", Public, Open, auth::unmailed::forgot_password),
+        Endpoint::new(post(), "/auth/reset-password", Public, Open, auth::unmailed::reset_password),
+        Endpoint::new(post(), "/auth/request-verify-token", Public, Open, auth::unmailed::request_verify_token),
+        Endpoint::new(post(), "/auth/verify", Public, Open, auth::unmailed::verify),
+        Endpoint::new(get(), "/users/me", Limited, Open, auth::account::own_account),
+        Endpoint::new(patch(), "/users/me", Limited, Open, auth::account::update_own_account),
+        Endpoint::new(post(), "/password/change-password", Basic, Open, auth::password::change_password),
+        Endpoint::new(post(), "/password/reset_password", Admin, Open, auth::password::reset_user_password),
+        Endpoint::new(get(), "/settings", Limited, Open, auth::info::settings),
+
+        Endpoint::new(patch(), "/user/personalization", Basic, Open, profile::personalization::set_personalization),
+        Endpoint::new(patch(), "/user/default-model", Basic, Open, profile::agents::set_own_default_model),
+        Endpoint::new(patch(), "/user/pinned-assistants", Basic, Open, profile::agents::pin_assistants),
+        Endpoint::new(patch(), "/user/assistant-list/update/{assistant_id}", Basic, Open, profile::agents::show_assistant),
+        Endpoint::new(patch(), "/user/theme-preference", Basic, Open, profile::interface::set_theme),
+        Endpoint::new(patch(), "/user/chat-background", Basic, Open, profile::interface::set_chat_background),
+        Endpoint::new(patch(), "/user/default-app-mode", Basic, Open, profile::interface::set_app_mode),
+        Endpoint::new(patch(), "/auto-scroll", Basic, Open, profile::interface::set_auto_scroll),
+        Endpoint::new(patch(), "/temperature-override-enabled", Basic, Open, profile::interface::set_temperature_override),
+        Endpoint::new(patch(), "/shortcut-enabled", Basic, Open, profile::interface::set_shortcuts),
     ]
 }
 

@@ -11,7 +11,7 @@ use crate::Store;
 use crate::backend::{read, transact};
 use crate::schema::{api_key, user_account};
 use crate::sql::{Id, Time};
-use crate::users::{USER, UserRow, user};
+use crate::users::{UserRow, user};
 
 pub(crate) fn hex(hash: &TokenHash) -> String {
     let digits = hash.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
@@ -79,7 +79,7 @@ impl ApiKeyStore for Store {
                 .filter(api_key::token_hash.eq(hex(hash)))
                 .filter(api_key::revoked_at.is_null())
                 .filter(user_account::active.eq(true))
-                .select((api_key::id, USER))
+                .select((api_key::id, UserRow::as_select()))
                 .first(conn)
                 .await
                 .optional()?;
@@ -108,7 +108,7 @@ impl ApiKeyStore for Store {
                         api_key::created_at,
                         api_key::revoked_at,
                     ),
-                    USER,
+                    UserRow::as_select(),
                 ))
                 .load(conn)
                 .await?;

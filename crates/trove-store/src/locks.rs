@@ -9,11 +9,15 @@ use diesel::sql_types::{Array, Integer};
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 
 use crate::backend::Sqlite;
-use crate::schema::{agent, cc_pair, document, document_set, secret_key, user_group};
+use crate::schema::{agent, cc_pair, document, document_set, secret_key, user_account, user_group};
+use crate::sql::Id;
 
 pub(crate) trait Locks {
     /// Keeps everybody else from adding or changing users.
     async fn lock_users(&mut self) -> QueryResult<()>;
+
+    /// Keeps a user from other changes.
+    async fn lock_user(&mut self, user: Id) -> QueryResult<()>;
 
     /// Keeps a group from other changes of its members; `false` when there is none.
     async fn lock_group(&mut self, group: i32) -> QueryResult<bool>;
@@ -49,6 +53,17 @@ pub(crate) trait Locks {
 impl Locks for AsyncPgConnection {
     async fn lock_users(&mut self) -> QueryResult<()> {
         self.batch_execute("LOCK TABLE user_account IN SHARE ROW EXCLUSIVE MODE").await
+    }
+
+    async fn lock_user(&mut self, user: Id) -> QueryResult<()> {
+        let _: Option<Id> = user_account::table
+            .find(user)
+            .select(user_account::id)
+            .for_no_key_update()
+            .first(self)
+            .await
+            .optional()?;
+        Ok(())
     }
 
     async fn lock_group(&mut self, group: i32) -> QueryResult<bool> {
@@ -143,6 +158,10 @@ impl Locks for AsyncPgConnection {
 
 impl Locks for Sqlite {
     async fn lock_users(&mut self) -> QueryResult<()> {
+        Ok(())
+    }
+
+    async fn lock_user(&mut self, _user: Id) -> QueryResult<()> {
         Ok(())
     }
 

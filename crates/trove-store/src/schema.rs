@@ -1,16 +1,51 @@
 //! The tables of `migrations/`, the same on both databases.
 
 diesel::table! {
-    use diesel::sql_types::{Bool, Text};
+    use diesel::sql_types::{Bool, Nullable, Text};
     use crate::sql::{Guid, Instant};
     user_account (id) {
         id -> Guid,
         email -> Text,
         email_key -> Text,
+        kind -> Text,
         role -> Text,
         active -> Bool,
+        password_hash -> Nullable<Text>,
+        name -> Nullable<Text>,
         created_at -> Instant,
         updated_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::Text;
+    use crate::sql::Guid;
+    user_profile (user_id) {
+        user_id -> Guid,
+        preferences -> Text,
+        personalization -> Text,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::Text;
+    use crate::sql::Instant;
+    invitation (email_key) {
+        email_key -> Text,
+        email -> Text,
+        created_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{Integer, Text};
+    use crate::sql::{Guid, Instant};
+    user_session (id) {
+        id -> Integer,
+        token_hash -> Text,
+        user_id -> Guid,
+        created_at -> Instant,
+        expires_at -> Instant,
     }
 }
 
@@ -364,8 +399,13 @@ diesel::joinable!(cc_pair -> connector (connector_id));
 diesel::joinable!(cc_pair -> credential (credential_id));
 diesel::joinable!(credential -> user_account (owner_id));
 diesel::joinable!(document_cc_pair -> document (document_id));
+diesel::joinable!(user_group_member -> user_group (group_id));
+diesel::joinable!(user_session -> user_account (user_id));
 diesel::allow_tables_to_appear_in_same_query!(
     user_account,
+    user_profile,
+    invitation,
+    user_session,
     api_key,
     user_group,
     user_group_member,

@@ -84,6 +84,11 @@ async fn insert(stores: &Stores, caller: &Caller, agent: AgentWrite) -> AgentId 
     id
 }
 
+/// Inserts an agent of this name; answers its id.
+pub(crate) async fn insert_named(stores: &Stores, caller: &Caller, name: &str) -> AgentId {
+    insert(stores, caller, named(name)).await
+}
+
 async fn find(stores: &Stores, caller: &Caller, id: AgentId) -> Option<SeenAgent> {
     stores.agents.find(caller, id, false).await.unwrap()
 }

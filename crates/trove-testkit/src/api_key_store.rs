@@ -124,7 +124,7 @@ pub async fn keys_of_an_inactive_user_are_unknown_at_once(stores: &Stores) {
     stores.key(ann, 1).await;
     stores.key(ann, 2).await;
     for active in [false, true] {
-        assert!(stores.users.set_active(ann, active, at(1)).await.unwrap());
+        assert!(stores.set_active(ann, active, at(1)).await.unwrap());
         for byte in [1, 2] {
             let holder = stores.keys.find(&token_hash(byte)).await.unwrap();
             assert_eq!(holder.is_some(), active);
@@ -137,9 +137,9 @@ pub async fn a_change_of_the_user_shows_at_once(stores: &Stores) {
     let ann = stores.user("ann@example.com").await;
     stores.key(ann, 1).await;
     stores.keys.find(&token_hash(1)).await.unwrap();
-    stores.users.set_active(ann, true, at(9)).await.unwrap();
+    stores.users.set_role(ann, Role::Basic, Role::Curator, at(9)).await.unwrap();
     let holder = stores.keys.find(&token_hash(1)).await.unwrap().unwrap();
-    assert_eq!(holder.user.updated_at, at(9));
+    assert_eq!((holder.user.role, holder.user.updated_at), (Role::Curator, at(9)));
 }
 
 /// Revoked keys and those of inactive users too.
@@ -149,7 +149,7 @@ pub async fn the_list_has_every_key_by_rising_id(stores: &Stores) {
     let ids =
         [stores.key(ann, 1).await.id, stores.key(bob, 2).await.id, stores.key(ann, 3).await.id];
     stores.keys.revoke(ids[0], at(1)).await.unwrap();
-    stores.users.set_active(bob, false, at(1)).await.unwrap();
+    stores.set_active(bob, false, at(1)).await.unwrap();
     let listed = stores.keys.list(None, 10).await.unwrap();
     assert!(ids.is_sorted());
     assert_eq!(listed.iter().map(|(key, _)| key.id).collect::<Vec<_>>(), ids);

@@ -7,15 +7,17 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
-use trove_domain::access::{Caller, Role};
+use trove_domain::access::{Caller, Proof, Role};
 use trove_domain::cc_pair::AccessType;
 use trove_domain::document::Metadata;
+use trove_domain::error::StoreError;
 use trove_domain::id::{CcPairId, DocumentId, GroupId, UserId};
 use trove_domain::job::{ClaimedJob, NewJob};
 use trove_domain::port::{
     AccessFilter, AgentStore, ApiKeyStore, CcPairStore, DocumentSetStore, DocumentStore,
-    GroupStore, IndexedMark, JobQueue, LlmProviderStore, NewCcPair, NewDocumentSet, NewUser,
-    Registration, SearchHistory, UserStore,
+    GroupStore, IndexedMark, InvitationStore, JobQueue, LlmProviderStore, NewCcPair,
+    NewDocumentSet, NewUser, ProfileStore, Registration, SearchHistory, SessionStore, UserChange,
+    UserStore,
 };
 use trove_domain::source::DocumentSource;
 use trove_domain::user::{NewApiKey, TokenHash};
@@ -43,6 +45,12 @@ pub struct Stores {
     pub users: Arc<dyn UserStore>,
     /// API keys.
     pub keys: Arc<dyn ApiKeyStore>,
+    /// Sessions.
+    pub sessions: Arc<dyn SessionStore>,
+    /// Who may register.
+    pub invitations: Arc<dyn InvitationStore>,
+    /// What users set for themselves.
+    pub profiles: Arc<dyn ProfileStore>,
     /// Scopes of callers.
     pub access: Arc<dyn AccessFilter>,
     /// Groups of users.
@@ -70,6 +78,9 @@ impl Stores {
     where
         S: UserStore
             + ApiKeyStore
+            + SessionStore
+            + InvitationStore
+            + ProfileStore
             + AccessFilter
             + AgentStore
             + GroupStore
@@ -83,6 +94,9 @@ impl Stores {
         Self {
             users: store.clone(),
             keys: store.clone(),
+            sessions: store.clone(),
+            invitations: store.clone(),
+            profiles: store.clone(),
             access: store.clone(),
             groups: store.clone(),
             pairs: store.clone(),
@@ -103,20 +117,40 @@ impl Stores {
 
     /// A user to insert, with a new id.
     pub fn new_user(&self, email: &str, role: Role) -> NewUser {
-        NewUser {
-            id: UserId(Uuid::from_u64_pair(0x0190_0000_0000_7000, self.next())),
-            email: email.to_owned(),
-            role,
-            created_at: start_of_time(),
-        }
+        let id = UserId(Uuid::from_u64_pair(0x0190_0000_0000_7000, self.next()));
+        NewUser::person(id, email, role, start_of_time())
+    }
+
+    /// Inserts a user with a role.
+    pub async fn user_with(&self, email: &str, role: Role) -> UserId {
+        let user = self.new_user(email, role);
+        let id = user.id;
+        assert!(self.users.insert(user).await.unwrap(), "{email} is taken");
+        id
+    }
+
+    /// Lets a user in or keeps it out; whether there is one.
+    ///
+    /// # Errors
+    ///
+    /// As the port.
+    pub async fn set_active(
+        &self,
+        id: UserId,
+        active: bool,
+        now: DateTime<Utc>,
+    ) -> Result<bool, StoreError> {
+        let changed = if active {
+            self.users.activate(id, None, now).await?
+        } else {
+            self.users.deactivate(id, now).await?
+        };
+        Ok(changed == UserChange::Done)
     }
 
     /// Inserts a normal user.
     pub async fn user(&self, email: &str) -> UserId {
-        let user = self.new_user(email, Role::Basic);
-        let id = user.id;
-        assert!(self.users.insert(user).await.unwrap(), "{email} is taken");
-        id
+        self.user_with(email, Role::Basic).await
     }
 
     /// Inserts a group with these members, none of whom curates it.
@@ -183,7 +217,7 @@ impl Stores {
 /// A caller who signed in as this user.
 #[must_use]
 pub fn caller(user: UserId, email: &str, role: Role) -> Caller {
-    Caller { user, email: email.to_owned(), role, api_key: None }
+    Caller { user, email: email.to_owned(), role, proof: Proof::Trusted }
 }
 
 /// A hash of nothing but this byte.

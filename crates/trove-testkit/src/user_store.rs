@@ -1,10 +1,19 @@
 //! What every [`UserStore`](trove_domain::port::UserStore) does.
 
+mod changes;
+mod lists;
+mod registering;
+
 use futures::future::join_all;
 use trove_domain::access::Role;
-use trove_domain::user::User;
+use trove_domain::port::UserChange;
+use trove_domain::user::{AccountKind, User};
 
 use crate::stores::{Stores, at, new_key, token_hash};
+
+pub use changes::*;
+pub use lists::*;
+pub use registering::*;
 
 /// Turns the suite into one test for each obligation. `$start` is a future of an `Option` of
 /// something that dereferences to [`Stores`].
@@ -29,8 +38,34 @@ macro_rules! user_store_contract {
                 a_first_admin_with_a_taken_address_is_refused_with_its_key,
                 an_inactive_admin_is_an_admin,
                 of_concurrent_first_admins_exactly_one_wins,
+                a_service_account_is_told_apart,
                 a_user_is_kept_out_and_let_in,
-                an_unknown_user_is_not_kept_out,
+                an_unknown_user_does_not_change,
+                letting_in_needs_a_seat,
+                a_role_changes_from_what_it_was,
+                a_new_curator_curates_nothing_yet,
+                the_last_active_admin_stays,
+                of_admins_who_remove_each_other_one_stays,
+                a_password_is_kept_and_ends_other_sessions,
+                keeping_out_ends_sessions,
+                only_who_is_kept_out_is_removed,
+                removing_takes_what_is_the_users_own,
+                removing_leaves_what_others_use,
+                the_first_who_registers_is_an_admin,
+                of_concurrent_first_registrations_one_is_an_admin,
+                who_registers_is_a_normal_user_with_a_password,
+                only_invited_addresses_register_where_some_are,
+                nobody_registers_uninvited_where_only_the_invited_may,
+                registering_takes_the_invitation_back,
+                a_taken_address_does_not_register,
+                who_is_known_through_another_system_registers_as_the_same_user,
+                registering_needs_a_seat,
+                an_address_changes_under_the_rule_for_registering,
+                lists_are_filtered,
+                what_is_looked_for_is_no_pattern,
+                lists_are_in_the_order_of_addresses_and_read_in_pages,
+                listed_users_have_their_groups,
+                people_are_counted_by_role_and_state,
             ]
         );
     };
@@ -43,8 +78,11 @@ pub async fn a_user_is_found_by_id_and_by_address(stores: &Stores) {
     let expected = User {
         id: new.id,
         email: new.email.clone(),
+        kind: AccountKind::Person,
         role: Role::Curator,
         active: true,
+        has_password: false,
+        name: None,
         created_at: new.created_at,
         updated_at: new.created_at,
     };
@@ -164,15 +202,16 @@ pub async fn a_first_admin_with_a_taken_address_is_refused_with_its_key(stores: 
     assert_eq!(stores.keys.find(&token_hash(1)).await.unwrap(), None);
 }
 
-/// Keeping the administrator out must not open the door to the next caller.
+/// Keeping an administrator out must not open the door to the next caller.
 pub async fn an_inactive_admin_is_an_admin(stores: &Stores) {
-    let admin = stores.new_user("root@example.com", Role::Admin);
-    let id = admin.id;
-    assert!(stores.users.insert(admin).await.unwrap());
-    assert!(stores.users.set_active(id, false, at(1)).await.unwrap());
-    let other = stores.new_user("eve@example.com", Role::Admin);
-    let key = new_key(other.id, 1);
-    assert!(!stores.users.insert_first_admin(other, key).await.unwrap());
+    let root = stores.user_with("root@example.com", Role::Admin).await;
+    let other = stores.user_with("other@example.com", Role::Admin).await;
+    assert!(stores.set_active(root, false, at(1)).await.unwrap());
+    let stepped = stores.users.set_role(other, Role::Admin, Role::Basic, at(1)).await.unwrap();
+    assert_eq!(stepped, UserChange::LastAdmin);
+    let eve = stores.new_user("eve@example.com", Role::Admin);
+    let key = new_key(eve.id, 1);
+    assert!(!stores.users.insert_first_admin(eve, key).await.unwrap());
 }
 
 /// Whoever loses leaves nothing behind.
@@ -192,23 +231,4 @@ pub async fn of_concurrent_first_admins_exactly_one_wins(stores: &Stores) {
         assert_eq!(stores.keys.find(&token_hash(*n)).await.unwrap().is_some(), won);
     }
     assert_eq!(winners, 1);
-}
-
-/// The change is dated.
-pub async fn a_user_is_kept_out_and_let_in(stores: &Stores) {
-    let ann = stores.user("ann@example.com").await;
-    let bob = stores.user("bob@example.com").await;
-    for (active, now) in [(false, at(1)), (false, at(2)), (true, at(3))] {
-        assert!(stores.users.set_active(ann, active, now).await.unwrap());
-        let user = stores.users.get(ann).await.unwrap().unwrap();
-        assert_eq!((user.active, user.created_at, user.updated_at), (active, at(0), now));
-    }
-    let user = stores.users.get(bob).await.unwrap().unwrap();
-    assert_eq!((user.active, user.updated_at), (true, at(0)));
-}
-
-/// Absence is an answer.
-pub async fn an_unknown_user_is_not_kept_out(stores: &Stores) {
-    let nobody = stores.new_user("", Role::Basic).id;
-    assert!(!stores.users.set_active(nobody, false, at(1)).await.unwrap());
 }

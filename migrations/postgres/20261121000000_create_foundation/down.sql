@@ -12,4 +12,7 @@ DROP TABLE connector;
 DROP TABLE user_group_member;
 DROP TABLE user_group;
 DROP TABLE api_key;
+DROP TABLE user_session;
+DROP TABLE invitation;
+DROP TABLE user_profile;
 DROP TABLE user_account;

@@ -3,11 +3,43 @@ CREATE TABLE user_account (
     email TEXT NOT NULL,
     -- The address in lower case: what makes it unique.
     email_key TEXT NOT NULL CONSTRAINT user_account_email_key UNIQUE,
+    -- 'person' or 'service'.
+    kind TEXT NOT NULL,
     role TEXT NOT NULL,
     active BOOLEAN NOT NULL,
+    -- Argon2id in the PHC string format.
+    password_hash TEXT,
+    name TEXT,
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL
 );
+
+-- What users set for themselves, as JSON objects; the name is in the account.
+CREATE TABLE user_profile (
+    user_id TEXT NOT NULL CONSTRAINT user_profile_pkey PRIMARY KEY
+        CONSTRAINT user_profile_user_id_fkey REFERENCES user_account (id) ON DELETE CASCADE,
+    preferences TEXT NOT NULL,
+    personalization TEXT NOT NULL
+);
+
+-- Addresses that may register.
+CREATE TABLE invitation (
+    email_key TEXT NOT NULL CONSTRAINT invitation_pkey PRIMARY KEY,
+    email TEXT NOT NULL,
+    created_at TEXT NOT NULL
+);
+
+CREATE TABLE user_session (
+    id INTEGER NOT NULL CONSTRAINT user_session_pkey PRIMARY KEY AUTOINCREMENT,
+    -- SHA-256 of the token, in hexadecimal.
+    token_hash TEXT NOT NULL CONSTRAINT user_session_token_hash_key UNIQUE,
+    user_id TEXT NOT NULL
+        CONSTRAINT user_session_user_id_fkey REFERENCES user_account (id) ON DELETE CASCADE,
+    created_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL
+);
+CREATE INDEX user_session_user_id_idx ON user_session (user_id, id);
+CREATE INDEX user_session_expires_at_idx ON user_session (expires_at);
 
 CREATE TABLE api_key (
     id INTEGER NOT NULL CONSTRAINT api_key_pkey PRIMARY KEY AUTOINCREMENT,
@@ -54,7 +86,7 @@ CREATE TABLE credential (
     source TEXT NOT NULL,
     -- Reads the private documents of its pairs; none for the system's own.
     owner_id TEXT
-        CONSTRAINT credential_owner_id_fkey REFERENCES user_account (id) ON DELETE CASCADE,
+        CONSTRAINT credential_owner_id_fkey REFERENCES user_account (id) ON DELETE SET NULL,
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL
 );

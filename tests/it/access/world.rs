@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use futures::StreamExt;
-use trove_domain::access::{Caller, Role};
+use trove_domain::access::{Caller, Proof, Role};
 use trove_domain::agent::{AgentDefinition, RetrievalScope};
 use trove_domain::cc_pair::AccessType;
 use trove_domain::document::{Document, MetadataValue, Section, Tag};
@@ -107,9 +107,9 @@ impl World {
         for n in 1..=3_u128 {
             let (id, email) = (UserId(Uuid::from_u128(n)), format!("user{n}@example.com"));
             let role = if n == 1 { Role::Admin } else { Role::Basic };
-            let user = NewUser { id, email: email.clone(), role, created_at: now };
+            let user = NewUser::person(id, &email, role, now);
             assert!(backends.users.insert(user).await.unwrap());
-            users.push(Caller { user: id, email, role, api_key: None });
+            users.push(Caller { user: id, email, role, proof: Proof::Trusted });
         }
         let mut groups = Vec::new();
         for name in ["a", "b", "c"] {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use reqwest::Method;
 use serde_json::json;
 use trove_domain::access::Role;
+use trove_domain::port::UserChange;
 use trove_engine::EngineConfig;
 use trove_http::{Gate, Policy, inventory};
 
@@ -20,6 +21,7 @@ fn path(template: &str) -> String {
     let path = template.replace("{document_id}", "none").replace("{cc_pair_id}", "1");
     let path = path.replace("{persona_id}", "0").replace("{tool_id}", "1");
     let path = path.replace("{document_set_id}", "4711").replace("{provider_id}", "1");
+    let path = path.replace("{assistant_id}", "1");
     format!("/api{}", path.replace("{file}", "page.js"))
 }
 
@@ -71,6 +73,7 @@ async fn cve_2024_32881_every_route_admits_whom_its_policy_says() {
             let admitted = admitting.contains(&info.policy);
             let right = if admitted {
                 let missing = info.path == "/admin/persona/upload-image" && answer.status == 501;
+                let missing = missing || is_for_sessions(info.path) && answer.status == 401;
                 // Whoever gets past the guards may be kept from the object.
                 let kept = answer.status == 403
                     && answer.json()["detail"].as_str().unwrap().starts_with("you may not");
@@ -90,6 +93,11 @@ async fn cve_2024_32881_every_route_admits_whom_its_policy_says() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+/// Routes that somebody with a key has no use for.
+fn is_for_sessions(path: &str) -> bool {
+    ["/auth/logout", "/auth/refresh"].contains(&path)
+}
+
 async fn revoked(server: &Server) -> String {
     let key = server.key("revoked@example.com", Role::Admin).await;
     let keys = server.engine.list_keys(None, 1000).await.unwrap();
@@ -105,7 +113,9 @@ async fn inactive(server: &Server) -> String {
     let users = &server.engine.backends().users;
     let user = users.get_by_email("inactive@example.com").await.unwrap().unwrap();
     let now = server.engine.backends().clock.now();
-    assert!(users.set_active(user.id, false, now).await.unwrap());
+    // Not the last administrator.
+    server.key("another-admin@example.com", Role::Admin).await;
+    assert_eq!(users.deactivate(user.id, now).await.unwrap(), UserChange::Done);
     key
 }
 
@@ -204,6 +214,7 @@ async fn without_vector_db_gated_routes_are_501_and_others_work() {
             // this version does not have.
             let works = [200, 400, 404, 422].contains(&answer.status);
             let missing = info.path == "/admin/persona/upload-image" && answer.status == 501;
+            let missing = missing || is_for_sessions(info.path) && answer.status == 401;
             assert!(works || missing, "{} {}: {}", info.method, info.path, answer.status);
         }
     }
@@ -227,10 +238,10 @@ async fn row_20_a_deactivated_user_is_out_at_once_and_back_when_reactivated() {
     let users = &server.engine.backends().users;
     let now = server.engine.backends().clock.now();
     let id = users.get_by_email("a@example.com").await.unwrap().unwrap().id;
-    users.set_active(id, false, now).await.unwrap();
+    assert_eq!(users.deactivate(id, now).await.unwrap(), UserChange::Done);
     client.me().await.refused(401, "UNAUTHENTICATED");
     // Row 21: the same key works again.
-    users.set_active(id, true, now).await.unwrap();
+    assert_eq!(users.activate(id, None, now).await.unwrap(), UserChange::Done);
     client.me().await.ok();
 }
 

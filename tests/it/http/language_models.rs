@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use trove_domain::access::{Caller, Role};
+use trove_domain::access::{Caller, Proof, Role};
 use trove_domain::error::Classify;
 use trove_domain::id::AgentId;
 use trove_domain::port::LanguageModel;
@@ -39,7 +39,7 @@ async fn make_default(admin: &Client<'_>, id: i64) {
 async fn user(server: &Server, email: &str, role: Role) -> Caller {
     server.key(email, role).await;
     let user = server.engine.backends().users.get_by_email(email).await.unwrap().unwrap();
-    Caller { user: user.id, email: user.email, role, api_key: None }
+    Caller { user: user.id, email: user.email, role, proof: Proof::Trusted }
 }
 
 fn choice(provider: &str, model: &str) -> ModelChoice {

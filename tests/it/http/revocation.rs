@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use trove_domain::access::Role;
 use trove_domain::id::DocumentId;
-use trove_domain::port::{AccessChange, IdGenerator};
+use trove_domain::port::{AccessChange, IdGenerator, UserChange};
 use trove_engine::{Backends, Engine, EngineConfig};
 use trove_store::{SqliteConfig, Store};
 use trove_testkit::fakes::SequentialIds;
@@ -75,9 +75,9 @@ async fn what_another_process_revokes_is_gone_with_the_next_request() {
     assert!(!finds(&reader, "apple").await, "after the documents were removed");
 
     let now = other.backends().clock.now();
-    users.set_active(user, false, now).await.unwrap();
+    assert_eq!(users.deactivate(user, now).await.unwrap(), UserChange::Done);
     reader.search(json!({"query": "apple"})).await.refused(401, "UNAUTHENTICATED");
-    users.set_active(user, true, now).await.unwrap();
+    assert_eq!(users.activate(user, None, now).await.unwrap(), UserChange::Done);
     reader.search(json!({"query": "apple"})).await.ok();
 
     for (key, holder) in other.backends().api_keys.list(None, 100).await.unwrap() {

@@ -113,8 +113,8 @@ async fn me_is_the_whole_record() {
             "memories": [], "user_preferences": "",
         },
         "oidc_expiry": null, "current_token_created_at": null, "current_token_expiry_length": null,
-        "is_cloud_superuser": false, "team_name": null, "is_anonymous_user": null,
-        "password_configured": null, "tenant_info": {"invitation": null, "new_tenant": null},
+        "token_expires_at": null, "is_cloud_superuser": false, "team_name": null,
+        "is_anonymous_user": null, "password_configured": false, "tenant_info": {"invitation": null, "new_tenant": null},
     });
     assert_eq!(client.me().await.ok(), expected);
 }

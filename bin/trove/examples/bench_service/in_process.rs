@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use async_trait::async_trait;
 use futures::StreamExt;
-use trove_domain::access::{AccessScope, Caller};
+use trove_domain::access::{AccessScope, Caller, Proof};
 use trove_domain::chunk::IndexableDocument;
 use trove_domain::hit::{IndexedChunk, ScoredChunk};
 use trove_domain::id::DocumentId;
@@ -92,7 +92,7 @@ pub(crate) async fn measure(
 async fn administrator(engine: &Engine) -> anyhow::Result<Caller> {
     let user = engine.backends().users.get_by_email(FIRST_ADMIN_EMAIL).await?;
     let user = user.context("there is an administrator")?;
-    Ok(Caller { user: user.id, email: user.email, role: user.role, api_key: None })
+    Ok(Caller { user: user.id, email: user.email, role: user.role, proof: Proof::Trusted })
 }
 
 async fn search(

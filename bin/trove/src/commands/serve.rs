@@ -46,6 +46,13 @@ pub async fn run(config: Config, print_admin_key: bool) -> Result<u8, Failure> {
     let show_key = print_admin_key || is_read_by_a_person(&config.log);
     make_first_administrator(&deployment.engine, &data_dir, show_key).await?;
 
+    if config.auth.is_open_to_everybody() && !address.ip().is_loopback() {
+        tracing::warn!(
+            "whoever reaches this service can register and search what is public; \
+             auth.registration and auth.allowed_domains say who may"
+        );
+    }
+
     let stopping = Stopping::default();
     let http =
         Http::new(deployment.engine.clone(), http_config(&config), deployment.readiness(&stopping));

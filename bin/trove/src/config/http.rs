@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use url::Url;
 
 use super::load::millis;
 use super::rule::Rule;
@@ -34,6 +35,26 @@ pub struct HttpSection {
     pub workers: usize,
     /// Whether signed-in callers can read the OpenAPI document. Default true.
     pub docs: bool,
+    /// Where browsers find the service, for example `https://search.example.com`. Not set by
+    /// default. With `https`, cookies are for encrypted connections only.
+    pub public_url: Option<String>,
+    /// How many proxies in front of the service add to `X-Forwarded-For`. Default 0: nobody's word
+    /// for the address of a client is taken.
+    pub proxies: usize,
+}
+
+impl HttpSection {
+    /// Scheme, host and port of `public_url`, as browsers name them.
+    #[must_use]
+    pub fn public_origin(&self) -> Option<String> {
+        let url = Url::parse(self.public_url.as_deref()?).ok()?;
+        let is_plain = url.username().is_empty()
+            && url.password().is_none()
+            && url.query().is_none()
+            && url.fragment().is_none()
+            && matches!(url.scheme(), "http" | "https");
+        is_plain.then(|| url.origin().ascii_serialization())
+    }
 }
 
 impl Default for HttpSection {
@@ -48,6 +69,8 @@ impl Default for HttpSection {
             connections_max: 10_000,
             workers: 0,
             docs: true,
+            public_url: None,
+            proxies: 0,
         }
     }
 }
@@ -110,11 +133,36 @@ pub(super) const RULES: &[Rule] = &[
         holds: |config| config.http.workers <= 1024,
     },
     Rule { key: "http.docs", accepted: "true or false", holds: |_| true },
+    Rule {
+        key: "http.public_url",
+        accepted: "an http or https address without user, password, query and fragment",
+        holds: |config| config.http.public_url.is_none() || config.http.public_origin().is_some(),
+    },
+    Rule {
+        key: "http.proxies",
+        accepted: "a whole number from 0 to 16",
+        holds: |config| config.http.proxies <= 16,
+    },
 ];
 
 #[cfg(test)]
 mod tests {
-    use super::is_path;
+    use super::{HttpSection, is_path};
+
+    #[test]
+    fn the_public_address_becomes_an_origin() {
+        let check = |url: &str, want: Option<&str>| {
+            let section = HttpSection { public_url: Some(url.to_owned()), ..Default::default() };
+            assert_eq!(section.public_origin().as_deref(), want, "{url}");
+        };
+        check("https://Search.example.com", Some("https://search.example.com"));
+        check("https://search.example.com:443/app/", Some("https://search.example.com"));
+        check("http://localhost:8080", Some("http://localhost:8080"));
+        for bad in ["search.example.com", "ftp://x.y", "https://a@x.y", "https://x.y?z", "", "//x"]
+        {
+            check(bad, None);
+        }
+    }
 
     #[test]
     fn a_prefix_is_a_path_that_clients_send_as_it_is() {

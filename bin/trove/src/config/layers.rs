@@ -125,6 +125,11 @@ pub(super) fn value_of(key: &str, text: &str) -> Value {
         Some(Value::Empty(_, Empty::None | Empty::Unit) | Value::String(..)) | None => {
             Value::from(text)
         }
+        // An empty part is what a comma too many leaves.
+        Some(Value::Array(..)) => {
+            let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+            Value::from(items.map(Value::from).collect::<Vec<_>>())
+        }
         Some(_) => Value::from(text),
     }
 }

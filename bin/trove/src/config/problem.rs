@@ -56,7 +56,8 @@ pub(super) fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .filter_map(|key| {
             let lower = key.to_ascii_lowercase();
             let (key_section, key_name) = split(&lower);
-            let cut_short = name.len() >= 4 && key_name.starts_with(name);
+            let same_section = section == key_section;
+            let cut_short = same_section && name.len() >= 4 && key_name.starts_with(name);
             (is_near(name, key_name) || cut_short).then(|| {
                 let distance = strsim::osa_distance(name, key_name);
                 ((distance, strsim::osa_distance(section, key_section)), key)

@@ -12,14 +12,13 @@ use crate::HttpConfig;
 use crate::error::{ApiError, Refusal};
 use crate::validation::{FieldError, Json, JsonError};
 
-/// The body as JSON; `None` when it is empty.
-///
-/// The inner error is the one failure that a body as such can have, for the list of a 422.
-pub(super) async fn read(
+/// The body as it is.
+pub(super) async fn bytes(
     request: &HttpRequest,
     payload: Payload,
+    limit: usize,
     config: &HttpConfig,
-) -> Result<Option<Result<Json, FieldError>>, ApiError> {
+) -> Result<Bytes, ApiError> {
     // Bounding what a decompressor makes is one more thing to get wrong, for clients nobody has.
     if header(request, &CONTENT_ENCODING)
         .is_some_and(|coding| !coding.eq_ignore_ascii_case("identity"))
@@ -28,12 +27,23 @@ pub(super) async fn read(
     }
     let announced =
         header(request, &CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
-    if announced.is_some_and(|length| length > config.body_limit_bytes) {
+    if announced.is_some_and(|length| length > limit) {
         return Err(Refusal::PayloadTooLarge.into());
     }
-    let body = tokio::time::timeout(config.body_timeout, collect(payload, config.body_limit_bytes))
+    tokio::time::timeout(config.body_timeout, collect(payload, limit))
         .await
-        .map_err(|_| Refusal::BodyTimeout)??;
+        .map_err(|_| Refusal::BodyTimeout)?
+}
+
+/// The body as JSON; `None` when it is empty.
+///
+/// The inner error is the one failure that a body as such can have, for the list of a 422.
+pub(super) async fn read(
+    request: &HttpRequest,
+    payload: Payload,
+    config: &HttpConfig,
+) -> Result<Option<Result<Json, FieldError>>, ApiError> {
+    let body = bytes(request, payload, config.body_limit_bytes, config).await?;
     if body.is_empty() {
         return Ok(None);
     }

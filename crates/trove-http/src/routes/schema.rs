@@ -9,8 +9,8 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{OpenApi, PartialSchema, ToSchema};
 
 use super::{
-    agents, connector_docs, docs, document_sets, health, ingest, ingested, llm, me, ready,
-    remove_ingested, search, search_history, send_search_message, tools, version,
+    agents, auth, connector_docs, docs, document_sets, health, ingest, ingested, llm, profile,
+    ready, remove_ingested, search, search_history, send_search_message, tools, users, version,
 };
 use crate::error::ErrorBody;
 use crate::validation::{
@@ -27,7 +27,7 @@ use crate::validation::{
             caller finds what it may read.",
     ),
     paths(
-        health::health, ready::ready, version::version, me::me, search::search,
+        health::health, ready::ready, version::version, search::search,
         send_search_message::send_search_message, search_history::search_history, ingest::ingest,
         ingested::list_ingested, remove_ingested::remove_ingested,
         connector_docs::list_connector_docs, docs::document,
@@ -49,6 +49,24 @@ use crate::validation::{
         llm::defaults::set_default_vision_provider, llm::defaults::set_default_model,
         llm::defaults::set_default_vision_model, llm::defaults::set_default_chat_naming_model,
         llm::test::test_llm, llm::test::test_default_llm, llm::options::list_llm_options,
+        users::me::me, users::me::get_user_role, users::permissions::my_permissions,
+        users::list::list_users, users::list::list_all_users, users::list::list_accepted_users,
+        users::list::list_all_accepted_users, users::report::count_users,
+        users::report::download_users, users::invite::invite_users,
+        users::invite::list_invited_users, users::invite::remove_invited_user,
+        users::invite::list_valid_domains, users::change::set_user_role,
+        users::change::deactivate_user, users::change::activate_user, users::change::delete_user,
+        auth::info::auth_type, auth::info::settings, auth::register::register,
+        auth::session::login, auth::session::logout, auth::session::refresh_session,
+        auth::account::own_account, auth::account::update_own_account,
+        auth::password::change_password, auth::password::reset_user_password,
+        auth::unmailed::forgot_password, auth::unmailed::reset_password,
+        auth::unmailed::request_verify_token, auth::unmailed::verify,
+        profile::personalization::set_personalization, profile::agents::pin_assistants,
+        profile::agents::show_assistant, profile::agents::set_own_default_model,
+        profile::interface::set_theme, profile::interface::set_chat_background,
+        profile::interface::set_app_mode, profile::interface::set_auto_scroll,
+        profile::interface::set_temperature_override, profile::interface::set_shortcuts,
     ),
     components(schemas(ErrorBody, HttpValidationError, FieldError)),
     tags(
@@ -57,7 +75,7 @@ use crate::validation::{
         (name = "agents", description = "Prompts and knowledge to search and talk with. Their paths say persona."),
         (name = "document sets", description = "Named sets of connector-credential pairs."),
         (name = "language models", description = "Providers of language models, and the defaults."),
-        (name = "users", description = "Who is signed in."),
+        (name = "users", description = "Who there is, who signs in, and what each may do."),
         (name = "system", description = "The deployment itself."),
     ),
 )]
@@ -83,7 +101,7 @@ pub(crate) struct RoleValue;
 
 impl PartialSchema for RoleValue {
     fn schema() -> RefOr<Schema> {
-        words("What a user may do.", Role::ALL.map(Role::as_str).to_vec())
+        words("What a user may do.", roles())
     }
 }
 
@@ -91,6 +109,15 @@ impl ToSchema for RoleValue {
     fn name() -> std::borrow::Cow<'static, str> {
         "UserRole".into()
     }
+}
+
+fn roles() -> Vec<&'static str> {
+    Role::ALL.map(Role::as_str).to_vec()
+}
+
+/// Reads a role.
+pub(crate) fn role(field: Field<'_>) -> Read<Role> {
+    one_of(roles)(field)
 }
 
 fn words(description: &str, words: Vec<&'static str>) -> RefOr<Schema> {

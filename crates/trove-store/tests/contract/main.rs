@@ -15,6 +15,15 @@ macro_rules! suites {
         mod user_store {
             trove_testkit::user_store_contract!($start());
         }
+        mod invitation_store {
+            trove_testkit::invitation_store_contract!($start());
+        }
+        mod session_store {
+            trove_testkit::session_store_contract!($start());
+        }
+        mod profile_store {
+            trove_testkit::profile_store_contract!($start());
+        }
         mod api_key_store {
             trove_testkit::api_key_store_contract!($start());
         }

@@ -89,11 +89,11 @@ async fn a_connection_that_postgres_ended_is_replaced() {
              WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))";
         while diesel::sql_query(blocked).execute(&mut session).await.unwrap() == 0 {}
     };
-    let (changed, ()) = join(stores.users.set_active(ann, false, at(1)), end).await;
+    let (changed, ()) = join(stores.set_active(ann, false, at(1)), end).await;
     let error = changed.unwrap_err();
     assert!(matches!(error, StoreError::Unavailable { .. }), "{error:?}");
     drop(session);
-    assert!(stores.users.set_active(ann, false, at(2)).await.unwrap());
+    assert!(stores.set_active(ann, false, at(2)).await.unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -107,8 +107,8 @@ async fn a_statement_that_takes_too_long_on_postgres_is_unavailable() {
     let stores = Stores::new(Arc::new(store));
     let ann = stores.user("ann@example.com").await;
     let session = hold_users(&schema).await;
-    let error = stores.users.set_active(ann, false, at(1)).await.unwrap_err();
+    let error = stores.set_active(ann, false, at(1)).await.unwrap_err();
     assert!(matches!(error, StoreError::Unavailable { .. }), "{error:?}");
     drop(session);
-    assert!(stores.users.set_active(ann, false, at(2)).await.unwrap());
+    assert!(stores.set_active(ann, false, at(2)).await.unwrap());
 }

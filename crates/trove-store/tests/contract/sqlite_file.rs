@@ -111,11 +111,11 @@ async fn readers_do_not_wait_for_a_writer_of_another_process() {
     other.batch_execute("BEGIN IMMEDIATE; UPDATE user_account SET active = false").unwrap();
     assert!(stores.users.get(ann).await.unwrap().unwrap().active);
     store.ping().await.unwrap();
-    let error = stores.users.set_active(ann, true, at(1)).await.unwrap_err();
+    let error = stores.set_active(ann, true, at(1)).await.unwrap_err();
     assert!(matches!(error, StoreError::Unavailable { .. }), "{error:?}");
     other.batch_execute("COMMIT").unwrap();
     assert!(!stores.users.get(ann).await.unwrap().unwrap().active);
-    assert!(stores.users.set_active(ann, true, at(2)).await.unwrap());
+    assert!(stores.set_active(ann, true, at(2)).await.unwrap());
 }
 
 #[tokio::test]
@@ -175,10 +175,10 @@ async fn a_call_may_be_dropped_on_a_runtime_of_one_thread() {
     // Keeps the call from ending before it is dropped.
     let mut other = file.connect();
     other.batch_execute("BEGIN IMMEDIATE").unwrap();
-    let mut write = store.set_active(ann, false, at(1));
+    let mut write = UserStore::deactivate(&store, ann, at(1));
     assert!(write.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     drop(write);
     assert!(stores.users.get(ann).await.unwrap().unwrap().active);
     other.batch_execute("COMMIT").unwrap();
-    assert!(stores.users.set_active(ann, false, at(2)).await.unwrap());
+    assert!(stores.set_active(ann, false, at(2)).await.unwrap());
 }
