@@ -5,3 +5,4 @@ pub(crate) mod analysis;
 pub(crate) mod record;
 pub(crate) mod schema;
 pub(crate) mod scoring;
+mod word_weight;

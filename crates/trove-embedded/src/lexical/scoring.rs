@@ -1,17 +1,16 @@
-//! The lexical ranking: BM25 over title and text.
+//! The lexical ranking: the best entries by words in title and text.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
-use tantivy::query::{
-    Bm25StatisticsProvider, BooleanQuery, BoostQuery, EnableScoring, Query, TermQuery, Weight,
-};
-use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::query::Weight;
+use tantivy::schema::Field;
 use tantivy::{DocAddress, DocId, Score, Searcher, SegmentReader, Term};
 use trove_analysis::{LanguageSet, QueryTerm, QueryTerms};
 
 use super::allowed::EntrySet;
 use super::schema::Fields;
+use super::word_weight::{Asked, Emphasis, weight};
 
 /// A ranked entry. Ordered by score, at equal scores earlier entries first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,8 +44,9 @@ const COMMON_ENTRIES_MIN: u64 = 20_000;
 /// the default ones and `languages`, and are in `allowed`, which has a set for each segment; best
 /// first.
 ///
-/// The score is BM25 over title and text, plus [`TITLE_WEIGHT`] times BM25 over the title alone. A
-/// word is as rare as all its forms in all languages together.
+/// The score is BM25 over title and text, plus [`TITLE_WEIGHT`] times BM25 over the title alone;
+/// what [`Emphasis`] says multiplies both. A word is as rare as all its forms in all languages
+/// together.
 ///
 /// The filter is tested while ranking, entry by entry, so that blocks of postings that cannot
 /// reach the worst score kept so far are skipped as they are without a filter.
@@ -64,8 +64,13 @@ pub(crate) fn rank(
     }
     let QueryTerms { content, mut function } = query;
     leave_common_out(fields.function_words, searcher, &mut function)?;
-    let words = weight(searcher, &[(fields.words, &content), (fields.function_words, &function)])?;
-    let titles = weight(searcher, &[(fields.title_words, &content)])?;
+    let asked = |field, words, emphasis| Asked { field, words, emphasis };
+    let words = [
+        asked(fields.words, &content, Emphasis::RarityAndBursts),
+        asked(fields.function_words, &function, Emphasis::None),
+    ];
+    let words = weight(searcher, &words)?;
+    let titles = weight(searcher, &[asked(fields.title_words, &content, Emphasis::Rarity)])?;
     let mut best: BinaryHeap<Reverse<Ranked>> = BinaryHeap::with_capacity(limit + 1);
     let mut threshold = Score::MIN;
     for ((segment_ord, segment), allowed) in (0u32..).zip(searcher.segment_readers()).zip(allowed) {
@@ -152,80 +157,6 @@ fn leave_common_out(
 fn worth_looking_for(entries: &[u64]) -> Vec<bool> {
     let rarest = entries.iter().copied().filter(|held| *held > 0).min().unwrap_or(0);
     entries.iter().map(|held| *held <= rarest.max(COMMON_ENTRIES_MIN)).collect()
-}
-
-/// How rare a word is, whatever its form.
-struct WordStatistics<'a> {
-    searcher: &'a Searcher,
-    /// Entries that hold any form of a word, for the forms of words that have several.
-    entries: HashMap<Term, u64>,
-}
-
-impl Bm25StatisticsProvider for WordStatistics<'_> {
-    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        Bm25StatisticsProvider::total_num_tokens(self.searcher, field)
-    }
-
-    fn total_num_docs(&self) -> tantivy::Result<u64> {
-        Bm25StatisticsProvider::total_num_docs(self.searcher)
-    }
-
-    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        match self.entries.get(term) {
-            Some(entries) => Ok(*entries),
-            None => self.searcher.doc_freq(term),
-        }
-    }
-}
-
-/// The sum of BM25 over `words`, each looked for in its field.
-fn weight(
-    searcher: &Searcher,
-    words: &[(Field, &[QueryTerm])],
-) -> tantivy::Result<Box<dyn Weight>> {
-    let mut statistics = WordStatistics { searcher, entries: HashMap::new() };
-    let mut queries: Vec<Box<dyn Query>> = Vec::new();
-    for (field, words) in words {
-        for QueryTerm { alternatives, count } in *words {
-            for term in forms(*field, alternatives, &mut statistics)? {
-                let query: Box<dyn Query> =
-                    Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
-                // Blocks can only be skipped for plain terms, so single words stay plain.
-                queries.push(if *count > 1 {
-                    Box::new(BoostQuery::new(query, Score::from(*count)))
-                } else {
-                    query
-                });
-            }
-        }
-    }
-    let scoring = EnableScoring::enabled_from_statistics_provider(&statistics, searcher);
-    BooleanQuery::union(queries).weight(scoring)
-}
-
-/// The forms of a word that the index holds, made equally rare.
-fn forms(
-    field: Field,
-    alternatives: &[String],
-    statistics: &mut WordStatistics<'_>,
-) -> tantivy::Result<Vec<Term>> {
-    let terms = alternatives.iter().map(|term| Term::from_field_text(field, term));
-    if alternatives.len() == 1 {
-        return Ok(terms.collect());
-    }
-    let mut held = Vec::new();
-    let mut entries = 0u64;
-    for term in terms {
-        let holding = statistics.searcher.doc_freq(&term)?;
-        if holding > 0 {
-            entries = entries.saturating_add(holding);
-            held.push(term);
-        }
-    }
-    // An entry may hold two forms.
-    let entries = entries.min(statistics.total_num_docs()?);
-    statistics.entries.extend(held.iter().cloned().map(|term| (term, entries)));
-    Ok(held)
 }
 
 #[cfg(test)]
