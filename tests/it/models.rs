@@ -1,7 +1,7 @@
 //! Models behind interfaces, from the configuration to the request.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -30,6 +30,15 @@ fn embedding(command: &mut Command, server: &ModelServer, model: &str) {
         .env("TROVE__EMBEDDING__URL", server.url())
         .env("TROVE__EMBEDDING__MODEL", model)
         .env("TROVE__EMBEDDING__API_KEY", CANARY);
+}
+
+/// Where the files of the built-in model are.
+fn local_model() -> PathBuf {
+    #[expect(clippy::disallowed_methods, reason = "tests have no configuration")]
+    let configured = std::env::var_os("TROVE_MODEL_DIR").map(PathBuf::from);
+    configured.unwrap_or_else(|| {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/models/all-MiniLM-L6-v2")
+    })
 }
 
 async fn stop(service: Service) -> String {
@@ -201,6 +210,30 @@ async fn an_index_is_not_opened_with_another_model() {
     let service = Service::start_with(command, temp.path()).await;
     assert_eq!(service.search("zebra").await.len(), 1, "by words");
     stop(service).await;
+}
+
+/// The built-in model makes other vectors than it did: they are of the same length, and an index
+/// must not mix them.
+#[tokio::test]
+async fn an_index_with_vectors_of_an_earlier_release_is_refused_with_the_remedy() {
+    let temp = tempfile::tempdir().unwrap();
+    let model = local_model();
+    let with_model = || {
+        let mut command = serve(temp.path());
+        command.env("TROVE__EMBEDDING__ENABLED", "true").env("TROVE_MODEL_DIR", &model);
+        command
+    };
+    stop(Service::start_with(with_model(), temp.path()).await).await;
+    let file = temp.path().join("index").join("trove-index.json");
+    let mut noted: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    assert_eq!(noted["model"], "all-MiniLM-L6-v2+opening", "{noted}");
+    noted["model"] = json!("all-MiniLM-L6-v2");
+    fs::write(&file, noted.to_string()).unwrap();
+    let error = refused(with_model(), 1).await;
+    let other = "vectors of the embedding model all-MiniLM-L6-v2, which cannot be compared with \
+                 those of all-MiniLM-L6-v2+opening";
+    assert!(error.contains(other), "{error}");
+    assert!(error.contains("or remove the directory and index the documents again"), "{error}");
 }
 
 #[tokio::test]

@@ -47,7 +47,7 @@ pub enum IndexDirectoryError {
     },
     /// Its vectors were made by another model.
     #[error(
-        "`{}` holds vectors of the embedding model {want}, which cannot be compared with those of {got}: configure {want} again, or remove the directory and index the documents again",
+        "`{}` holds vectors of the embedding model {want}, which cannot be compared with those of {got}: go back to the settings or the release of Trove that made them, or remove the directory and index the documents again",
         path.display()
     )]
     OtherModel {

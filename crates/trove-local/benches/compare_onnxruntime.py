@@ -143,7 +143,9 @@ class Trove:
         return json.loads(self.process.stdout.readline())
 
     def embed(self, texts):
-        return np.array(self.ask(texts=texts, vectors=True)["vectors"], np.float32)
+        # As queries: what is made of the states of passages is not the mean.
+        answer = self.ask(texts=texts, one_by_one=True, vectors=True)
+        return np.array(answer["vectors"], np.float32)
 
     def time(self, texts, one_by_one):
         answer = self.ask(texts=texts, one_by_one=one_by_one)

@@ -15,14 +15,18 @@ pub struct LocalEmbeddingModel {
 }
 
 impl LocalEmbeddingModel {
+    /// Name of the vectors: that of the model, and what is made of the states of its tokens.
+    /// Vectors of both precisions can be compared, those of another name cannot.
+    pub const VECTORS: &str = "all-MiniLM-L6-v2+opening";
+
     /// Serves `model`.
     #[must_use]
     pub fn new(model: MiniLm) -> Self {
         let info = EmbeddingModelInfo {
             // Vectors of one document must not come from both.
             name: match model.precision() {
-                Precision::F32 => "all-MiniLM-L6-v2".to_owned(),
-                Precision::Int8 => "all-MiniLM-L6-v2-int8".to_owned(),
+                Precision::F32 => Self::VECTORS.to_owned(),
+                Precision::Int8 => format!("{}-int8", Self::VECTORS),
             },
             dimensions: HIDDEN,
             window_tokens: WINDOW,

@@ -1,4 +1,4 @@
-//! The encoder of all-MiniLM-L6-v2: six BERT layers, mean pooling, unit length.
+//! The encoder of all-MiniLM-L6-v2: six BERT layers, pooling, unit length.
 //!
 //! Nothing is padded. The tokens of all sequences lie one after the other in a single matrix for
 //! the dense layers, and only attention looks at where a sequence begins and ends.
@@ -6,15 +6,16 @@
 mod attention;
 mod dense;
 mod layer;
+mod pooling;
 mod quantize;
 mod simd;
 
 use std::ops::Range;
 
-use rten_simd::SimdOp;
-
 use crate::weights::{Weights, WeightsError};
 use layer::{Layer, LayerNorm};
+
+pub(crate) use pooling::Pooling;
 
 /// Width of a token's state, and of the vector of a text.
 pub(crate) const HIDDEN: usize = 384;
@@ -27,7 +28,7 @@ const POSITIONS: usize = 512;
 /// How the products with the weights are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
-    /// In 32-bit floats, as the reference does: vectors agree to six digits.
+    /// In 32-bit floats, as the reference does: states agree to six digits.
     #[default]
     F32,
     /// In 8-bit integers, which processors with such dot products do several times as fast.
@@ -80,6 +81,7 @@ impl Encoder {
     pub(crate) fn encode(
         &self,
         sequences: &[&[u32]],
+        pooling: Pooling,
         scratch: &mut Scratch,
         pause: &dyn Fn(),
     ) -> Vec<Vec<f32>> {
@@ -99,9 +101,7 @@ impl Encoder {
         }
         ranges
             .iter()
-            .map(|tokens| {
-                simd::MeanUnit(&states[tokens.start * HIDDEN..tokens.end * HIDDEN]).dispatch()
-            })
+            .map(|tokens| pooling.vector(&states[tokens.start * HIDDEN..tokens.end * HIDDEN]))
             .collect()
     }
 

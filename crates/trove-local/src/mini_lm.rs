@@ -84,7 +84,7 @@ impl MiniLm {
         &self.pieces
     }
 
-    /// Vectors of many texts, in order, on all threads for passages. Blocks: not for async code.
+    /// Vectors of many passages, in order, on all threads for them. Blocks: not for async code.
     ///
     /// # Panics
     ///
@@ -95,7 +95,7 @@ impl MiniLm {
         self.bulk.embed_blocking(texts).expect("the threads live as long as the model")
     }
 
-    /// Vector of one text, ahead of all that [`embed_batch`](Self::embed_batch) is busy with.
+    /// Vector of one query, that of the reference, ahead of all that [`embed_batch`](Self::embed_batch) is busy with.
     /// Blocks: not for async code.
     ///
     /// # Panics

@@ -113,8 +113,8 @@ pub enum OpenError {
     /// Another embedding model of the same length.
     #[error(
         "the vectors in the collection `{collection}` were made by the embedding model \
-         `{found}`, and the one in use is `{wanted}`: use the model it was made with, or another \
-         collection and index again"
+         `{found}`, and the one in use is `{wanted}`: go back to the settings or the release of \
+         Trove that made them, or use another collection and index again"
     )]
     Model {
         /// Its name.

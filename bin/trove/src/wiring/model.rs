@@ -13,10 +13,6 @@ use trove_openai::{EmbeddingSettings, OpenAiEmbeddingModel};
 use super::language_model::{key, transport};
 use crate::config::{Config, EmbeddingPrecision, EmbeddingProvider};
 
-/// What the index notes about vectors of the built-in model: those of both precisions can be
-/// compared.
-const LOCAL_MODEL: &str = "all-MiniLM-L6-v2";
-
 /// The embedding model of a deployment, or why it has none.
 #[derive(Clone)]
 pub enum Model {
@@ -94,7 +90,7 @@ impl Model {
     #[must_use]
     pub fn noted_name(&self) -> Option<String> {
         match self {
-            Self::Loaded(_) => Some(LOCAL_MODEL.to_owned()),
+            Self::Loaded(_) => Some(LocalEmbeddingModel::VECTORS.to_owned()),
             Self::Remote(model) => Some(model.info().name.clone()),
             Self::Missing { .. } | Self::NotUsed => None,
         }

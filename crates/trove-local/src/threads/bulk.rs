@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::priority::Priority;
 use super::{contained, keep_products_to, start};
-use crate::encoder::{Encoder, Scratch, WINDOW};
+use crate::encoder::{Encoder, Pooling, Scratch, WINDOW};
 use crate::error::GaveUp;
 use crate::word_pieces::WordPieces;
 
@@ -208,8 +208,9 @@ fn work(parts: &Mutex<Receiver<Part>>, encoder: &Encoder, priority: &Priority, s
         }
         let sequences = &batch.sequences[range];
         let ids: Vec<_> = sequences.iter().map(|(_, ids)| ids.as_slice()).collect();
+        let pause = || priority.let_queries_pass();
         let vectors =
-            contained(|| encoder.encode(&ids, &mut scratch, &|| priority.let_queries_pass()));
+            contained(|| encoder.encode(&ids, Pooling::MeanAndOpening, &mut scratch, &pause));
         let mut progress = batch.progress();
         let Some(vectors) = vectors else {
             progress.reply = None;

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::priority::{InFlight, Priority};
 use super::{contained, keep_products_to, start};
-use crate::encoder::{Encoder, Scratch};
+use crate::encoder::{Encoder, Pooling, Scratch};
 use crate::error::GaveUp;
 use crate::word_pieces::WordPieces;
 
@@ -98,7 +98,7 @@ fn serve(
         let vectors = contained(|| {
             let ids: Vec<_> = batch.iter().map(|task| pieces.window(&task.text)).collect();
             let ids: Vec<_> = ids.iter().map(Vec::as_slice).collect();
-            encoder.encode(&ids, &mut scratch, &|| ())
+            encoder.encode(&ids, Pooling::Mean, &mut scratch, &|| ())
         });
         // After a panic the tasks are dropped, and with them the ends their callers wait for.
         for (task, vector) in batch.into_iter().zip(vectors.unwrap_or_default()) {
