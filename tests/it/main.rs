@@ -19,3 +19,4 @@ mod secrets_command;
 mod server;
 mod stack;
 mod tidy;
+mod user_command;

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use trove_domain::access::{Role, UnknownRole};
+use trove_domain::email::{EmailAddress, InvalidEmailAddress};
 use trove_engine::administration::{FIRST_ADMIN_EMAIL, InvalidKeyName, check_key_name};
 
 use crate::config::{Flags, LogFormat};
@@ -52,6 +54,9 @@ pub enum Command {
     /// Make, list and revoke API keys; works while the service runs
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Invite, list and change users; works while the service runs
+    #[command(subcommand)]
+    User(UserCommand),
     /// Replace the key that secrets in the database are encrypted with
     #[command(subcommand)]
     Secrets(SecretsCommand),
@@ -150,6 +155,93 @@ pub enum KeyCommand {
     },
 }
 
+/// `trove user …`
+#[derive(Debug, Subcommand)]
+pub enum UserCommand {
+    /// Invite people, all of them or nobody; from the first invitation on, only who is invited can
+    /// register
+    Invite {
+        /// Their addresses
+        #[arg(required = true, value_name = "EMAIL", value_parser = address)]
+        emails: Vec<String>,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List all users, those of programs and those who are kept out too
+    List {
+        /// Only addresses that hold this, in any letter case
+        #[arg(long, value_name = "TEXT")]
+        text: Option<String>,
+        /// Only users with this role; repeat it for several
+        #[arg(long, value_name = "ROLE", value_parser = role)]
+        role: Vec<Role>,
+        /// List who is invited and has not registered instead
+        #[arg(long, conflicts_with = "role")]
+        invited: bool,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Give a user a role: basic, admin, global_curator, curator, limited, slack_user or
+    /// ext_perm_user
+    SetRole {
+        /// Address of the user
+        email: String,
+        /// The role
+        #[arg(value_parser = role)]
+        role: Role,
+        /// Give also a role that is usually given in another way: curator, limited, slack_user or
+        /// ext_perm_user
+        #[arg(long)]
+        force: bool,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Let a user in again
+    Activate {
+        /// Address of the user
+        email: String,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Keep a user out, from the next request on; what it has stays
+    Deactivate {
+        /// Address of the user
+        email: String,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Give a user a new password and print it; it cannot be shown again
+    ResetPassword {
+        /// Address of the user
+        email: String,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Delete a user who is kept out, and take back the invitation of the address
+    Delete {
+        /// Address of the user
+        email: String,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// An address as it is invited.
+fn address(text: &str) -> Result<String, InvalidEmailAddress> {
+    EmailAddress::parse(text).map(EmailAddress::into_string)
+}
+
+fn role(text: &str) -> Result<Role, UnknownRole> {
+    text.parse()
+}
+
 /// `trove secrets …`
 #[derive(Debug, Subcommand)]
 pub enum SecretsCommand {
@@ -236,6 +328,7 @@ impl Cli {
             }
             Command::Index(_)
             | Command::Key(_)
+            | Command::User(_)
             | Command::Secrets(_)
             | Command::Model(_)
             | Command::AdoptDatabase

@@ -9,6 +9,7 @@ pub mod model;
 pub mod openapi;
 pub mod secrets;
 pub mod serve;
+pub mod user;
 
 use std::borrow::Cow;
 use std::io::{self, Write};

@@ -53,6 +53,7 @@ async fn dispatch(command: Command, loaded: Loaded) -> Result<u8, Failure> {
         Command::Serve(args) => commands::serve::run(config, args.print_admin_key).await,
         Command::Index(args) => commands::index::run(&config, args).await,
         Command::Key(command) => commands::key::run(&config, command).await,
+        Command::User(command) => commands::user::run(&config, command).await,
         Command::Secrets(command) => commands::secrets::run(&config, command).await,
         Command::Model(command) => commands::model::run(&config, command).await,
         Command::AdoptDatabase => commands::adopt_database::run(&config).await,

@@ -14,6 +14,11 @@ CREATE TABLE user_account (
     updated_at TEXT NOT NULL
 );
 
+-- Everything that lists are filtered by, in their order: pages are counted and skipped without a
+-- look at the rows.
+CREATE INDEX user_account_list_idx ON user_account (email_key, role, kind, active);
+CREATE INDEX user_account_password_idx ON user_account (id) WHERE password_hash IS NOT NULL;
+
 -- What users set for themselves, as JSON objects; the name is in the account.
 CREATE TABLE user_profile (
     user_id TEXT NOT NULL CONSTRAINT user_profile_pkey PRIMARY KEY

@@ -70,7 +70,8 @@ impl Record for VerifyBody {
 pub(crate) async fn forgot_password(
     ValidJson(_body): ValidJson<EmailBody>,
 ) -> Result<HttpResponse, ApiError> {
-    tracing::info!(
+    // Anybody can send this: not for the usual log.
+    tracing::debug!(
         "somebody forgot a password; no mail is sent, `trove user reset-password` makes a new one"
     );
     Ok(HttpResponse::Accepted().json(()))
