@@ -50,6 +50,16 @@ async fn postgres_has_its_documents_in_one_index() {
     let error = refused(serve(&schema, first.path()), 1).await;
     assert!(error.contains("another data directory"), "{error}");
     stop(service).await;
+
+    // What the first one holds may have been removed or hidden since: it does not come back.
+    let adopt = || on(&schema, &["adopt-database"], first.path());
+    let error = refused(adopt(), 1).await;
+    assert!(error.contains("holds 1 documents of an earlier time"), "{error}");
+    let adopted = run(on(&schema, &["adopt-database"], second.path())).await;
+    assert!(adopted.status.success(), "the present one stays: {adopted:?}");
+    std::fs::remove_dir_all(first.path().join("index")).unwrap();
+    let adopted = run(adopt()).await;
+    assert!(adopted.status.success(), "{adopted:?}");
 }
 
 /// Groups of the one are not the groups of the other.

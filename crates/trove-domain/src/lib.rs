@@ -28,6 +28,7 @@ pub mod id;
 pub mod job;
 pub mod llm;
 pub mod llm_provider;
+pub mod outbound;
 pub mod page;
 pub mod passages;
 pub mod password;

@@ -1,5 +1,6 @@
 //! The port's adapter.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use crate::chat_request::Dialect;
 use crate::endpoint::Endpoint;
 use crate::reading::Reading;
 use crate::transport::{Transport, Within, unavailable};
+use crate::veil::Veil;
 
 /// Longer than any answer takes; later instants may not exist.
 const DEADLINE_MAX: Duration = Duration::from_hours(24);
@@ -78,6 +80,52 @@ fn context_tokens_of(kind: &str, endpoint: &Endpoint) -> usize {
         Some((_, tokens)) if endpoint.is_openai => *tokens,
         _ if kind.trim().to_ascii_lowercase().starts_with("ollama") => CONTEXT_TOKENS_OLLAMA,
         _ => CONTEXT_TOKENS,
+    }
+}
+
+/// An answer without the secrets of the endpoint.
+struct Veiled {
+    reading: Reading,
+    reasoning: Veil,
+    text: Veil,
+    /// What comes after what was waited with.
+    next: VecDeque<Result<LlmEvent, LanguageModelError>>,
+}
+
+impl Veiled {
+    fn new(reading: Reading, endpoint: &Endpoint) -> Self {
+        let (reasoning, text) = (endpoint.secrets.veil(), endpoint.secrets.veil());
+        Self { reading, reasoning, text, next: VecDeque::new() }
+    }
+
+    async fn next(&mut self) -> Option<Result<LlmEvent, LanguageModelError>> {
+        loop {
+            if let Some(event) = self.next.pop_front() {
+                return Some(event);
+            }
+            let event = self.reading.next().await?;
+            let event = match event {
+                Ok(LlmEvent::Reasoning(piece)) => LlmEvent::Reasoning(self.reasoning.push(piece)),
+                Ok(LlmEvent::Text(piece)) => LlmEvent::Text(self.text.push(piece)),
+                end => {
+                    let reasoning = LlmEvent::Reasoning(self.reasoning.finish());
+                    let text = LlmEvent::Text(self.text.finish());
+                    self.next.extend([reasoning, text].into_iter().filter(says_something).map(Ok));
+                    self.next.push_back(end);
+                    continue;
+                }
+            };
+            if says_something(&event) {
+                return Some(Ok(event));
+            }
+        }
+    }
+}
+
+fn says_something(event: &LlmEvent) -> bool {
+    match event {
+        LlmEvent::Reasoning(text) | LlmEvent::Text(text) => !text.is_empty(),
+        LlmEvent::Finished { .. } => true,
     }
 }
 
@@ -168,9 +216,12 @@ impl LanguageModel for OpenAiLanguageModel {
             request.output_tokens_max,
             response,
         );
-        Ok(Box::pin(stream::unfold(reading, |mut reading| async move {
-            let event = reading.next().await?;
-            Some((event, reading))
-        })))
+        Ok(Box::pin(stream::unfold(
+            Veiled::new(reading, &self.endpoint),
+            |mut veiled| async move {
+                let event = veiled.next().await?;
+                Some((event, veiled))
+            },
+        )))
     }
 }

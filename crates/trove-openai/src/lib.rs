@@ -23,12 +23,14 @@ mod failure;
 mod guard;
 mod language_model;
 mod mask;
+mod names;
 mod reading;
 mod retry;
 mod secrets;
 mod sse;
 mod tokens;
 mod transport;
+mod veil;
 
 pub use embedding_model::{EmbeddingSettings, OpenAiEmbeddingModel, OpenEmbeddingModelError};
 pub use language_model::OpenAiLanguageModels;

@@ -12,7 +12,7 @@ use base64::prelude::{BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD};
 /// So many characters of a secret in a row are a part of it; fewer may be anything.
 const PART: usize = 8;
 /// What stands in place of a secret.
-const STARS: &str = "********";
+pub(crate) const STARS: &str = "********";
 
 /// The text without the secrets: neither as they are, in capitals or small letters, nor in base64,
 /// with the escapes of addresses or of JSON, nor eight characters in a row of any of that.
@@ -40,12 +40,19 @@ pub(crate) fn mask<'a>(text: &str, secrets: impl IntoIterator<Item = &'a str>) -
 }
 
 /// What must not be in a text, by length, in small letters.
-#[derive(Default)]
-struct Parts(HashMap<usize, HashSet<Vec<u8>>>);
+pub(crate) struct Parts {
+    /// Length of a part; shorter secrets are their only part.
+    length: usize,
+    by_length: HashMap<usize, HashSet<Vec<u8>>>,
+}
 
 impl Parts {
     fn of<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut parts = Self::default();
+        Self::of_length(PART, secrets)
+    }
+
+    pub(crate) fn of_length<'a>(length: usize, secrets: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut parts = Self { length, by_length: HashMap::new() };
         for secret in secrets {
             parts.add(secret.as_bytes());
             for engine in [BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD] {
@@ -63,15 +70,25 @@ impl Parts {
     /// Each part of one form of a secret; all of it, where it is short.
     fn add(&mut self, form: &[u8]) {
         let form = form.to_ascii_lowercase();
-        let length = form.len().min(PART);
+        let length = form.len().min(self.length);
         if length > 0 {
-            let parts = self.0.entry(length).or_default();
+            let parts = self.by_length.entry(length).or_default();
             parts.extend(form.windows(length).map(<[u8]>::to_vec));
         }
     }
 
-    fn mark(&self, view: &View, hidden: &mut [bool]) {
-        for (length, parts) in &self.0 {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_length.is_empty()
+    }
+
+    /// Whether a part holds `bytes`, which are in small letters.
+    pub(crate) fn hold(&self, bytes: &[u8]) -> bool {
+        let mut parts = self.by_length.values().flatten();
+        parts.any(|part| part.windows(bytes.len()).any(|window| window == bytes))
+    }
+
+    pub(crate) fn mark(&self, view: &View, hidden: &mut [bool]) {
+        for (length, parts) in &self.by_length {
             for (start, found) in view.bytes.windows(*length).enumerate() {
                 if parts.contains(found) {
                     let written = view.spans[start].start..view.spans[start + length - 1].end;
@@ -83,13 +100,18 @@ impl Parts {
 }
 
 /// A text in small letters, as one that decodes it reads it; each byte knows where it was written.
-struct View {
+pub(crate) struct View {
     bytes: Vec<u8>,
     spans: Vec<Range<usize>>,
 }
 
 impl View {
-    fn of(text: &str) -> Self {
+    /// The bytes in small letters.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) fn of(text: &str) -> Self {
         Self {
             bytes: text.bytes().map(|byte| byte.to_ascii_lowercase()).collect(),
             spans: (0..text.len()).map(|place| place..place + 1).collect(),

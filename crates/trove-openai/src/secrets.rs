@@ -3,6 +3,7 @@
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::mask::mask;
+use crate::veil::Veil;
 
 /// Longest text of a provider that is shown, in characters.
 const DETAIL_CHARS_MAX: usize = 300;
@@ -18,6 +19,11 @@ impl Secrets {
         if secret.len() >= SECRET_BYTES_MIN {
             self.0.push(secret.into());
         }
+    }
+
+    /// What keeps them out of an answer.
+    pub(crate) fn veil(&self) -> Veil {
+        Veil::over(self.0.iter().map(ExposeSecret::expose_secret))
     }
 
     /// Words of a provider, fit for a message: one line, bounded, without a secret or a

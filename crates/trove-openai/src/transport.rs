@@ -14,6 +14,7 @@ use trove_domain::port::{Clock, IdGenerator, LanguageModelError};
 
 use crate::endpoint::Endpoint;
 use crate::failure::{Failure, Said};
+use crate::names::Names;
 use crate::retry::{RetryPolicy, retry_after};
 
 /// Most bytes that are read of an answer that is an error.
@@ -83,6 +84,7 @@ impl Transport {
             .connect_timeout(timeouts.connect)
             // The key would go along.
             .redirect(Policy::none())
+            .dns_resolver(Arc::new(Names))
             .user_agent("trove")
             .build()
             .map_err(|error| LanguageModelError::Invalid { detail: last_cause(&error) })?;

@@ -5,7 +5,7 @@ mod fixture;
 
 use std::time::Duration;
 
-use fixture::{error, model, open, question, said};
+use fixture::{CANARY, error, model, open, question, said};
 use futures::StreamExt;
 use serde_json::json;
 use trove_domain::llm::{FinishReason, LlmEvent, LlmUsage};
@@ -28,6 +28,21 @@ async fn a_whole_answer_is_read_with_its_cost() {
     assert_eq!(answer.text, "The answer is 42.");
     assert_eq!(answer.reason, FinishReason::Stop);
     assert_eq!(answer.usage, Some(LlmUsage { input_tokens: 7, output_tokens: 4 }));
+}
+
+/// Whoever may ask a question must not learn the key.
+#[tokio::test]
+async fn an_answer_that_repeats_the_key_is_given_without_it() {
+    let thought = json!({ "choices": [{ "delta": { "reasoning_content": CANARY } }] });
+    let (first, second) = CANARY.split_at(7);
+    let pieces = [thought.to_string(), text("Bearer "), text(first), text(second), finish("stop")];
+    let server = ModelServer::replaying([Reply::events(pieces)]).await;
+    let stream = model(&server).stream(question()).await.unwrap();
+    let events: Vec<LlmEvent> = stream.map(Result::unwrap).collect().await;
+    let shown = format!("{events:?}");
+    assert!(!shown.contains("canary") && !shown.contains("0123456789"), "{shown}");
+    let answer = said(Reply::answer(&format!("It is {CANARY}."), "stop")).await.unwrap();
+    assert_eq!(answer.text, "It is ********.");
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
+use trove_domain::port::DocumentIndex;
 use trove_qdrant::QdrantDocumentIndex;
 use trove_store::Store;
 use uuid::Uuid;
@@ -54,10 +55,38 @@ pub(super) async fn bind(data_dir: &Path, store: &Store, new: Uuid) -> anyhow::R
 /// # Errors
 ///
 /// As [`bind`]; nothing changes when the directory belongs to another database.
-pub(super) async fn adopt(data_dir: &Path, store: &Store, new: Uuid) -> anyhow::Result<()> {
-    of_directory(data_dir, store, new).await?;
-    store.release_index().await.context(CONTEXT)?;
+pub(super) async fn adopt(
+    data_dir: &Path,
+    store: &Store,
+    new: Uuid,
+    index: &dyn DocumentIndex,
+) -> anyhow::Result<()> {
+    let identity = of_directory(data_dir, store, new).await?;
+    let what = format!("the index in {}", data_dir.display());
+    succeed(store, identity.data_dir, index, &what, "move its folder `index` away").await?;
     bind(data_dir, store, new).await
+}
+
+/// Lets go of the index that the database names, so that the one called `id` can take its place.
+/// It must be empty: what it holds may have been changed, hidden or removed since, and nobody would
+/// know.
+async fn succeed(
+    store: &Store,
+    id: Uuid,
+    index: &dyn DocumentIndex,
+    what: &str,
+    remedy: &str,
+) -> anyhow::Result<()> {
+    if store.claim_index(id).await.context(CONTEXT)? == id {
+        return Ok(());
+    }
+    let documents = index.statistics().await.context("the index cannot be read")?.documents;
+    ensure!(
+        documents == 0,
+        "{what} holds {documents} documents of an earlier time, which may have been changed or \
+         removed since: {remedy}, run `trove adopt-database` again, and index the documents anew"
+    );
+    store.release_index().await.context(CONTEXT)
 }
 
 /// Makes sure that the collection behind `index` is the one of `store`, and marks both as belonging
@@ -95,7 +124,9 @@ pub(super) async fn adopt_qdrant(
     store: &Store,
 ) -> anyhow::Result<()> {
     own_qdrant(index, collection, store).await?;
-    store.release_index().await.context(CONTEXT)?;
+    let what = format!("the Qdrant collection `{collection}`");
+    let remedy = "remove it, or name another one in `qdrant.collection`";
+    succeed(store, index.id(), index, &what, remedy).await?;
     bind_qdrant(index, collection, store).await
 }
 

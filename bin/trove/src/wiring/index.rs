@@ -38,13 +38,14 @@ pub(super) async fn open(
 ///
 /// # Errors
 ///
-/// As [`open`]; nothing changes when the index belongs to another database.
+/// As [`open`]; nothing changes when the index belongs to another database, or holds documents.
 pub(super) async fn adopt(config: &Config, store: &Store) -> anyhow::Result<()> {
     if let Some(url) = &config.qdrant.url {
         let index = open_qdrant(url, config, None).await?;
         identity::adopt_qdrant(&index, &config.qdrant.collection, store).await
     } else {
-        identity::adopt(&config.data_dir, store, SystemIds.uuid()).await
+        let index = open_embedded(config, &Model::NotUsed).await?;
+        identity::adopt(&config.data_dir, store, SystemIds.uuid(), index.as_ref()).await
     }
 }
 

@@ -1,10 +1,11 @@
 //! What the fields of a provider can hold.
 
 use std::collections::HashSet;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 use secrecy::ExposeSecret;
 use trove_domain::llm_provider::ModelConfiguration;
+use trove_domain::outbound::is_link_local_or_metadata;
 use url::{Host, Url};
 
 use super::secrets::is_masked;
@@ -151,34 +152,13 @@ fn address(text: &str) -> Result<(), LlmProviderError> {
         Some(Host::Domain(_)) => None,
         None => return refuse(FIELD, "it names no host"),
     };
-    let metadata = ["metadata.google.internal", "metadata"];
+    let metadata =
+        ["metadata.google.internal", "metadata", "metadata.azure.internal", "instance-data"];
     let by_name = url.host_str().is_some_and(|host| metadata.contains(&host.trim_end_matches('.')));
-    if by_name || ip.is_some_and(is_link_local) {
+    if by_name || ip.is_some_and(is_link_local_or_metadata) {
         return refuse(FIELD, "link-local addresses and metadata services are not allowed");
     }
     Ok(())
-}
-
-fn is_link_local(ip: IpAddr) -> bool {
-    match ip {
-        IpAddr::V4(ip) => {
-            // The last is where one cloud has its metadata.
-            ip.is_link_local()
-                || ip.is_unspecified()
-                || ip.is_broadcast()
-                || ip.octets() == [100, 100, 100, 200]
-        }
-        IpAddr::V6(ip) => match ip.segments() {
-            // An address of version 4 behind a translator (RFC 6052).
-            [0x64, 0xff9b, 0, 0, 0, 0, ..] => {
-                let [.., a, b, c, d] = ip.octets();
-                is_link_local(IpAddr::V4(Ipv4Addr::new(a, b, c, d)))
-            }
-            // fd00:ec2::254 is where another cloud has its metadata.
-            [0xfd00, 0x0ec2, ..] => true,
-            _ => ip.is_unicast_link_local() || ip.is_unspecified(),
-        },
-    }
 }
 
 /// Refuses a masked value where there is no stored one that it could stand for.
