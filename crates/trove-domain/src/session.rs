@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::access::{Caller, Proof};
 use crate::id::{SessionId, UserId};
-use crate::user::{TokenHash, User};
+use crate::user::{PasswordHash, TokenHash, User};
 
 /// A session as it is kept: everything but the secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,9 @@ pub struct NewSession {
     pub hash: TokenHash,
     /// Who signed in.
     pub user: UserId,
+    /// What is kept of the password that was shown, where one was. A session does not begin when
+    /// the user has another one by then.
+    pub password: Option<PasswordHash>,
     /// When it begins.
     pub created_at: DateTime<Utc>,
     /// From when on it is unknown.

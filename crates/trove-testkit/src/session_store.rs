@@ -5,7 +5,7 @@ use futures::future::join_all;
 use trove_domain::id::{SessionId, UserId};
 use trove_domain::port::SESSIONS_KEPT;
 use trove_domain::session::{NewSession, Session, SessionHolder};
-use trove_domain::user::TokenHash;
+use trove_domain::user::{PasswordHash, TokenHash};
 
 use crate::stores::{Stores, at, token_hash};
 
@@ -21,6 +21,8 @@ macro_rules! session_store_contract {
                 a_session_is_found_by_its_hash_until_it_expires,
                 an_unknown_hash_is_nobody,
                 nobody_else_has_a_session,
+                a_password_that_has_changed_begins_no_session,
+                no_session_outlives_a_change_of_the_password,
                 a_session_shows_the_user_of_now,
                 a_session_is_replaced_once,
                 only_the_users_own_live_session_is_replaced,
@@ -36,7 +38,13 @@ macro_rules! session_store_contract {
 /// A session of a hundred seconds, with the hash of [`token_hash`].
 #[must_use]
 pub fn new_session(user: UserId, byte: u8) -> NewSession {
-    NewSession { hash: token_hash(byte), user, created_at: at(0), expires_at: at(100) }
+    NewSession {
+        hash: token_hash(byte),
+        user,
+        password: None,
+        created_at: at(0),
+        expires_at: at(100),
+    }
 }
 
 /// Begins one.
@@ -75,6 +83,46 @@ pub async fn nobody_else_has_a_session(stores: &Stores) {
     assert_eq!(stores.sessions.insert(new_session(ann, 2)).await.unwrap(), None);
     assert!(stores.set_active(ann, true, at(0)).await.unwrap());
     assert_eq!(holder(stores, 2, at(1)).await, None);
+}
+
+/// Whoever knew the old one comes too late.
+pub async fn a_password_that_has_changed_begins_no_session(stores: &Stores) {
+    let ann = stores.user("ann@example.com").await;
+    let (old, new) = (PasswordHash::new("old"), PasswordHash::new("new"));
+    let session = |byte, password: &PasswordHash| NewSession {
+        password: Some(password.clone()),
+        ..new_session(ann, byte)
+    };
+    assert_eq!(stores.sessions.insert(session(1, &old)).await.unwrap(), None);
+    assert!(stores.users.set_password(ann, old.clone(), None, at(0)).await.unwrap());
+    assert!(stores.sessions.insert(session(2, &old)).await.unwrap().is_some());
+    assert!(stores.users.set_password(ann, new.clone(), None, at(0)).await.unwrap());
+    assert_eq!(stores.sessions.insert(session(3, &old)).await.unwrap(), None);
+    assert!(stores.sessions.insert(session(4, &new)).await.unwrap().is_some());
+    for (byte, live) in [(1, false), (2, false), (3, false), (4, true)] {
+        assert_eq!(holder(stores, byte, at(1)).await.is_some(), live, "{byte}");
+    }
+}
+
+/// However many begin at the same time.
+pub async fn no_session_outlives_a_change_of_the_password(stores: &Stores) {
+    let ann = stores.user("ann@example.com").await;
+    let old = PasswordHash::new("old");
+    assert!(stores.users.set_password(ann, old.clone(), None, at(0)).await.unwrap());
+    let begin = |byte| {
+        let session = NewSession { password: Some(old.clone()), ..new_session(ann, byte) };
+        stores.sessions.insert(session)
+    };
+    let change = stores.users.set_password(ann, PasswordHash::new("new"), None, at(0));
+    let (before, changed, after) =
+        futures::join!(join_all((0..8).map(begin)), change, join_all((8..16).map(begin)));
+    assert!(changed.unwrap());
+    for outcome in before.into_iter().chain(after) {
+        outcome.unwrap();
+    }
+    for byte in 0..16 {
+        assert_eq!(holder(stores, byte, at(1)).await, None, "{byte}");
+    }
 }
 
 /// A lookup answers the user of now.

@@ -17,7 +17,9 @@ pub const SESSIONS_KEPT: u32 = 100;
 /// * A session that has expired, and every session of an inactive user, is unknown.
 #[async_trait]
 pub trait SessionStore: Send + Sync + 'static {
-    /// Adds a session; `None` when the user does not exist or is inactive.
+    /// Adds a session; `None` when the user does not exist, is inactive, or has another password than
+    /// the one that was shown. A password that changes at the same time ends the session or keeps it
+    /// from beginning.
     ///
     /// Forgets what has expired by the time the session begins, and keeps the latest
     /// [`SESSIONS_KEPT`] sessions of the user.

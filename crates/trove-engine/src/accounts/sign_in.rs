@@ -7,7 +7,7 @@ use trove_domain::email::EmailAddress;
 use trove_domain::error::StoreError;
 use trove_domain::id::{SessionId, UserId};
 use trove_domain::session::{NewSession, Session, SessionHolder};
-use trove_domain::user::{AccountKind, User};
+use trove_domain::user::{AccountKind, PasswordHash, User};
 
 use super::passwords::generate;
 use super::{AccountError, SignInError};
@@ -69,14 +69,14 @@ impl Engine {
         let user = users.get_by_email(&address).await?;
         let id = user.as_ref().map_or(UserId(uuid::Uuid::nil()), |user| user.id);
         let kept = users.password(id).await?;
-        let is_right = self.shared.passwords.verify(password, kept).await?;
+        let is_right = self.shared.passwords.verify(password, kept.clone()).await?;
         let user = user
             .filter(|user| is_right && user.active && user.kind == AccountKind::Person)
             .ok_or(SignInError::BadCredentials)?;
         if !user.role.signs_in() {
             return Err(SignInError::NoPasswordSignIn);
         }
-        let (session, secret) = self.new_session(user.id);
+        let (session, secret) = self.new_session(user.id, kept);
         let begun = self.backends().sessions.insert(session).await?;
         let session = begun.ok_or(SignInError::BadCredentials)?;
         Ok(SignedIn { session, secret })
@@ -101,7 +101,7 @@ impl Engine {
     /// [`StoreError`]; the old one goes on then.
     pub async fn renew_session(&self, caller: &Caller) -> Result<Option<SignedIn>, StoreError> {
         let Proof::Session(old) = caller.proof else { return Ok(None) };
-        let (session, secret) = self.new_session(caller.user);
+        let (session, secret) = self.new_session(caller.user, None);
         let session = self.backends().sessions.replace(old.id, session).await?;
         Ok(session.map(|session| SignedIn { session, secret }))
     }
@@ -188,13 +188,17 @@ impl Engine {
         if is_set { Ok(()) } else { Err(SignInError::Gone) }
     }
 
-    fn new_session(&self, user: UserId) -> (NewSession, SecretString) {
+    fn new_session(
+        &self,
+        user: UserId,
+        password: Option<PasswordHash>,
+    ) -> (NewSession, SecretString) {
         let backends = self.backends();
         let (secret, hash) = new_session_token(backends.ids.as_ref());
         let created_at = backends.clock.now();
         let lifetime = TimeDelta::from_std(self.config().accounts.session_lifetime);
         let expires_at = created_at + lifetime.unwrap_or(TimeDelta::days(7));
-        (NewSession { hash, user, created_at, expires_at }, secret)
+        (NewSession { hash, user, password, created_at, expires_at }, secret)
     }
 }
 

@@ -8,12 +8,13 @@ use trove_domain::error::StoreError;
 use trove_domain::id::{SessionId, UserId};
 use trove_domain::port::{SESSIONS_KEPT, SessionStore};
 use trove_domain::session::{NewSession, Session, SessionHolder};
-use trove_domain::user::TokenHash;
+use trove_domain::user::{PasswordHash, TokenHash};
 
 use super::{UserRow, user};
 use crate::Store;
 use crate::backend::{read, transact};
 use crate::keys::hex;
+use crate::locks::Locks;
 use crate::schema::{user_account, user_session};
 use crate::sql::{Id, Time};
 
@@ -40,13 +41,18 @@ macro_rules! insert_session {
             .execute($conn)
             .await?;
         let user = Id($session.user.0);
-        let active: i64 = user_account::table
+        // A change of the password comes before, and is seen, or after, and ends the session.
+        $conn.lock_user(user).await?;
+        let kept: Option<Option<String>> = user_account::table
             .find(user)
             .filter(user_account::active.eq(true))
-            .count()
-            .get_result($conn)
-            .await?;
-        if active == 0 {
+            .select(user_account::password_hash)
+            .first($conn)
+            .await
+            .optional()?;
+        let Some(kept) = kept else { return Ok(None) };
+        let shown = $session.password.as_ref().map(PasswordHash::as_str);
+        if shown.is_some_and(|shown| kept.as_deref() != Some(shown)) {
             return Ok(None);
         }
         let id: i32 = diesel::insert_into(user_session::table)
@@ -123,6 +129,8 @@ impl SessionStore for Store {
         session: NewSession,
     ) -> Result<Option<Session>, StoreError> {
         transact!(self, "session.replace", |conn| {
+            // Before the session, as whoever ends all sessions of the user does.
+            conn.lock_user(Id(session.user.0)).await?;
             let ended = diesel::delete(user_session::table.find(old.0))
                 .filter(user_session::user_id.eq(Id(session.user.0)))
                 .filter(user_session::expires_at.gt(Time(session.created_at)))
