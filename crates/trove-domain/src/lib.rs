@@ -15,6 +15,7 @@
 
 pub mod access;
 pub mod agent;
+pub mod audit;
 pub mod cc_pair;
 pub mod chunk;
 pub mod document;

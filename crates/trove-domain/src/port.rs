@@ -8,6 +8,7 @@
 mod access_filter;
 mod agent_store;
 mod api_key_store;
+mod audit_log;
 mod cc_pair_store;
 mod clock;
 mod document_index;
@@ -34,6 +35,7 @@ pub use agent_store::{
     AgentWrite, SeenAgent,
 };
 pub use api_key_store::ApiKeyStore;
+pub use audit_log::{AuditLog, AuditLogError};
 pub use cc_pair_store::{AccessChange, CcPairStore, NewCcPair};
 pub use clock::Clock;
 pub use document_index::{
@@ -49,7 +51,7 @@ pub use document_store::{
 };
 pub use embedding_model::{EmbeddingError, EmbeddingModel, EmbeddingModelInfo, Tokenizer};
 pub use file_store::{FileKey, FileStore, FileStoreError, InvalidFileKey};
-pub use group_store::GroupStore;
+pub use group_store::{GroupChange, GroupContents, GroupRevision, GroupStore};
 pub use ids::IdGenerator;
 pub use invitation_store::{INVITATIONS_MAX, InvitationStore, Invited};
 pub use job_queue::JobQueue;

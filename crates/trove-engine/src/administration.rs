@@ -3,21 +3,25 @@
 
 mod agents;
 mod document_sets;
+mod groups;
 mod key_name;
 pub mod llm_providers;
 
 use secrecy::SecretString;
 use trove_domain::access::Role;
+use trove_domain::audit::AuditAction;
 use trove_domain::error::{Classify, ErrorKind, StoreError};
 use trove_domain::id::{ApiKeyId, CcPairId, UserId};
 use trove_domain::port::{AccessChange, NewUser};
 use trove_domain::user::{ApiKey, NewApiKey, User};
 
 use crate::Engine;
+use crate::audit::{Details, details, ids};
 use crate::authentication::new_token;
 
 pub use agents::{AgentError, AgentRequest, AgentView};
 pub use document_sets::{DocumentSetError, DocumentSetUpdate, DocumentSetView};
+pub use groups::{GroupError, GroupView};
 pub use key_name::{InvalidKeyName, KEY_NAME_CHARS_MAX, check_key_name, is_printable};
 
 /// Address of the administrator that is made on the first start.
@@ -168,10 +172,14 @@ impl Engine {
     /// [`StoreError`]; nothing changes then.
     pub async fn remove_pair(&self, pair: CcPairId) -> Result<bool, StoreError> {
         let backends = self.backends();
-        let now = backends.clock.now();
-        let removed = backends.cc_pairs.remove(pair, now, self.sync_job()).await?;
-        self.shared.jobs_enqueued.notify_one();
-        Ok(removed)
+        let remove = async {
+            let now = backends.clock.now();
+            let removed = backends.cc_pairs.remove(pair, now, self.sync_job()).await?;
+            self.shared.jobs_enqueued.notify_one();
+            Ok(removed)
+        };
+        let subject = format!("cc_pair {pair}");
+        self.recorded(AuditAction::RemovePair, subject, Details::new(), remove).await
     }
 
     /// Changes who may read the documents of a pair; `false` when there is no such pair.
@@ -188,9 +196,15 @@ impl Engine {
         change: AccessChange,
     ) -> Result<bool, StoreError> {
         let backends = self.backends();
-        let now = backends.clock.now();
-        let changed = backends.cc_pairs.set_access(pair, change, now, self.sync_job()).await?;
-        self.shared.jobs_enqueued.notify_one();
-        Ok(changed)
+        let (access, groups) = (change.access_type.as_str(), ids(&change.groups));
+        let wanted = details([("access_type", access.to_owned()), ("groups", groups)]);
+        let set = async {
+            let now = backends.clock.now();
+            let changed = backends.cc_pairs.set_access(pair, change, now, self.sync_job()).await?;
+            self.shared.jobs_enqueued.notify_one();
+            Ok(changed)
+        };
+        let subject = format!("cc_pair {pair}");
+        self.recorded(AuditAction::SetPairAccess, subject, wanted, set).await
     }
 }

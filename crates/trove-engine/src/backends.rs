@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use crate::system::{SystemClock, SystemIds};
 use trove_domain::port::{
-    AccessFilter, AgentStore, ApiKeyStore, CcPairStore, Clock, DocumentIndex, DocumentSetStore,
-    DocumentStore, EmbeddingModel, GroupStore, IdGenerator, InvitationStore, JobQueue,
-    LanguageModel, LanguageModelFactory, LlmProviderStore, ProfileStore, SearchHistory,
+    AccessFilter, AgentStore, ApiKeyStore, AuditLog, CcPairStore, Clock, DocumentIndex,
+    DocumentSetStore, DocumentStore, EmbeddingModel, GroupStore, IdGenerator, InvitationStore,
+    JobQueue, LanguageModel, LanguageModelFactory, LlmProviderStore, ProfileStore, SearchHistory,
     SecretCipher, SessionStore, UserStore,
 };
 
@@ -49,6 +49,8 @@ pub struct Backends {
     pub access: Arc<dyn AccessFilter>,
     /// What users searched for.
     pub search_history: Arc<dyn SearchHistory>,
+    /// Who did what; without one nothing is recorded, as in a program that keeps records of its own.
+    pub audit: Option<Arc<dyn AuditLog>>,
     /// Deferred work.
     pub jobs: Arc<dyn JobQueue>,
     /// The time.
@@ -101,6 +103,7 @@ impl Backends {
             api_keys: Arc::<S>::clone(store),
             access: Arc::<S>::clone(store),
             search_history: Arc::<S>::clone(store),
+            audit: None,
             jobs: Arc::<S>::clone(store),
             clock: Arc::new(SystemClock),
             ids: Arc::new(SystemIds),

@@ -15,6 +15,7 @@ mod system;
 
 pub mod accounts;
 pub mod administration;
+pub mod audit;
 pub mod ingestion;
 pub mod language_models;
 pub mod retrieval;

@@ -6,3 +6,8 @@ use std::error::Error;
 pub(crate) fn warn(error: &(dyn Error + 'static), message: &'static str) {
     tracing::warn!(error, "{message}");
 }
+
+/// Logs `message` with the failure behind it, causes included, where an operator has to act.
+pub(crate) fn error(error: &(dyn Error + 'static), message: &'static str) {
+    tracing::error!(error, "{message}");
+}

@@ -10,6 +10,7 @@ use actix_web::web::{self, Data};
 use actix_web::{FromRequest, Handler, HttpRequest, HttpResponse, Responder, Route};
 use futures_util::FutureExt;
 use tracing::Span;
+use trove_engine::audit::on_behalf_of;
 
 use crate::Settings;
 use crate::envelope::RequestId;
@@ -184,8 +185,10 @@ where
             guard::admit(&request, &settings.engine, &settings.config, info.policy, info.gate);
         within(allowance, admitted).await?;
         // Reading has a time limit of its own, which blames the client.
+        let origin = guard::origin_of(&request);
         let args = Args::from_request(&request, &mut payload).await.map_err(Into::into)?;
-        let reply = within(allowance, handler.call(args)).await?;
+        let work = on_behalf_of(origin, handler.call(args));
+        let reply = within(allowance, work).await?;
         Ok::<_, actix_web::Error>(reply.respond_to(&request).map_into_boxed_body())
     };
     match contained(work).await {

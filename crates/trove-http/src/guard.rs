@@ -5,12 +5,16 @@ use actix_web::HttpRequest;
 use actix_web::http::header::{AUTHORIZATION, HeaderMap, HeaderName};
 use secrecy::SecretString;
 use trove_domain::access::{self, Role};
+use trove_domain::audit::Actor;
+use trove_engine::audit::Origin;
 use trove_engine::{Engine, KEY_PREFIX};
 
 use crate::HttpConfig;
 use crate::endpoint::{Gate, Policy};
+use crate::envelope::RequestId;
 use crate::error::{ApiError, Refusal};
 use crate::extract::Caller;
+use crate::source::Source;
 use crate::{cookie, origin};
 
 /// For clients behind a proxy that uses `Authorization` itself. Counts before it.
@@ -38,6 +42,16 @@ pub(crate) async fn admit(
         Gate::VectorDb if !engine.config().vector_db => Err(Refusal::NoVectorDb.into()),
         Gate::Open | Gate::VectorDb => Ok(()),
     }
+}
+
+/// On whose behalf an admitted request is handled, for the audit log.
+pub(crate) fn origin_of(request: &HttpRequest) -> Origin {
+    let actor = match request.extensions().get::<Caller>() {
+        Some(caller) => Actor::of(&caller.0),
+        None => Actor::Nobody,
+    };
+    let request_id = Some(RequestId::of(request).to_string());
+    Origin { actor, request_id, source: Some(Source::of(request).0) }
 }
 
 /// Who sends the request: by its session, else by its key.

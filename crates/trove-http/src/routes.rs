@@ -5,6 +5,7 @@ mod auth;
 mod connector_docs;
 mod docs;
 mod document_sets;
+mod groups;
 mod health;
 mod ingest;
 mod ingested;
@@ -37,7 +38,27 @@ pub(crate) use schema::Document;
 
 /// The table of routes.
 fn endpoints() -> Vec<Endpoint> {
-    content().into_iter().chain(people()).collect()
+    content().into_iter().chain(people()).chain(groups()).collect()
+}
+
+/// Groups of people.
+#[rustfmt::skip]
+fn groups() -> Vec<Endpoint> {
+    use Gate::Open;
+    use Policy::{Admin, Basic, Curator};
+    let (get, post, put) = (|| Method::GET, || Method::POST, || Method::PUT);
+    let (patch, delete) = (|| Method::PATCH, || Method::DELETE);
+    vec![
+        Endpoint::new(get(), "/manage/admin/user-group", Curator, Open, groups::read::list_user_groups),
+        Endpoint::new(get(), "/manage/user-groups/minimal", Basic, Open, groups::read::list_user_group_names),
+        Endpoint::new(post(), "/manage/admin/user-group", Admin, Open, groups::write::create_user_group),
+        Endpoint::new(patch(), "/manage/admin/user-group/rename", Curator, Open, groups::write::rename_user_group),
+        Endpoint::new(patch(), "/manage/admin/user-group/{user_group_id}", Curator, Open, groups::write::update_user_group),
+        Endpoint::new(delete(), "/manage/admin/user-group/{user_group_id}", Admin, Open, groups::write::delete_user_group),
+        Endpoint::new(post(), "/manage/admin/user-group/{user_group_id}/add-users", Curator, Open, groups::write::add_users_to_user_group),
+        Endpoint::new(post(), "/manage/admin/user-group/{user_group_id}/set-curator", Curator, Open, groups::write::set_curator),
+        Endpoint::new(put(), "/manage/admin/user-group/{user_group_id}/manager", Curator, Open, groups::write::set_manager),
+    ]
 }
 
 /// What is searched, how, and the deployment itself.

@@ -22,10 +22,17 @@ impl FromRequest for Source {
     type Future = Ready<Result<Self, ApiError>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(Ok(Self::of(request)))
+    }
+}
+
+impl Source {
+    /// Where a request comes from.
+    pub(crate) fn of(request: &HttpRequest) -> Self {
         let settings = request.app_data::<Data<Settings>>();
         let proxies = settings.map_or(0, |settings| settings.config.proxies);
         let peer = request.peer_addr().map(|peer| peer.ip());
-        ready(Ok(Self(source(peer, request.headers(), proxies))))
+        Self(source(peer, request.headers(), proxies))
     }
 }
 

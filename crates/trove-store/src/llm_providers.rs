@@ -85,7 +85,7 @@ macro_rules! insert_parts {
         }
         let groups: Vec<i32> = $details.groups.iter().map(|group| group.0).collect();
         for groups in groups.chunks(KEYS_MAX) {
-            let linked = user_group::table
+            let linked = crate::groups::living_groups!()
                 .filter(user_group::id.eq_any(groups))
                 .select(($id.into_sql::<Integer>(), user_group::id))
                 .insert_into(llm_provider_group::table)

@@ -55,6 +55,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "20261121130000_add_llm_providers",
     "20261121140000_create_agents",
     "20261121150000_create_search_history",
+    "20261121160000_add_group_administration",
 ];
 
 const REGISTER: &str =

@@ -113,7 +113,7 @@ macro_rules! insert_groups {
     ($conn:expr, $pair:expr, $groups:expr) => {
         let groups: Vec<i32> = $groups.iter().map(|group: &GroupId| group.0).collect();
         for groups in groups.chunks(KEYS_MAX) {
-            let added = user_group::table
+            let added = crate::groups::living_groups!()
                 .filter(user_group::id.eq_any(groups))
                 .select(($pair.into_sql::<Integer>(), user_group::id))
                 .insert_into(cc_pair_group::table)

@@ -67,6 +67,8 @@ diesel::table! {
     user_group (id) {
         id -> Integer,
         name -> Text,
+        state -> Text,
+        revision -> BigInt,
     }
 }
 
@@ -400,6 +402,7 @@ diesel::joinable!(cc_pair -> credential (credential_id));
 diesel::joinable!(credential -> user_account (owner_id));
 diesel::joinable!(document_cc_pair -> document (document_id));
 diesel::joinable!(user_group_member -> user_group (group_id));
+diesel::joinable!(user_group_member -> user_account (user_id));
 diesel::joinable!(user_session -> user_account (user_id));
 diesel::allow_tables_to_appear_in_same_query!(
     user_account,

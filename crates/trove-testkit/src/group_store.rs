@@ -1,11 +1,15 @@
 //! What every [`GroupStore`](trove_domain::port::GroupStore) does.
 
+mod changes;
+
 use futures::future::join_all;
 use trove_domain::access::Role;
 use trove_domain::group::Membership;
 use trove_domain::id::{GroupId, UserId};
 
 use crate::stores::Stores;
+
+pub use changes::*;
 
 /// Turns the suite into one test for each obligation. `$start` is a future of an `Option` of
 /// something that dereferences to [`Stores`].
@@ -27,6 +31,25 @@ macro_rules! group_store_contract {
                 a_user_without_groups_has_no_memberships,
                 a_group_may_have_many_members,
                 of_concurrent_lists_one_stays_whole,
+                a_group_is_made_with_members_and_pairs,
+                a_group_over_something_unknown_is_refused_whole,
+                pairs_of_a_group_reach_its_documents,
+                a_change_of_members_or_public_pairs_leaves_a_group_up_to_date,
+                a_change_of_a_group_that_came_meanwhile_is_not_finished,
+                a_replaced_list_keeps_who_curates,
+                curating_makes_a_curator_and_the_last_group_unmakes_one,
+                a_curator_without_a_group_is_a_normal_user,
+                a_curator_that_curated_nothing_stays_one,
+                only_normal_members_begin_to_curate,
+                marks_of_an_earlier_curator_give_nothing_back,
+                a_deleted_group_is_empty_at_once_and_goes_when_the_index_knows,
+                nothing_is_shared_with_a_group_that_is_being_deleted,
+                a_group_gets_another_name,
+                groups_are_controlled_by_those_who_should,
+                a_curator_adds_only_pairs_that_it_may_change,
+                names_of_groups_are_for_their_members_and_administrators,
+                groups_are_listed_in_pages,
+                of_concurrent_replacements_one_stays_whole,
             ]
         );
     };

@@ -20,6 +20,7 @@ mod search_with_model;
 mod send_search;
 mod sign_in;
 mod system;
+mod user_groups;
 mod user_lists;
 mod users;
 mod validation;

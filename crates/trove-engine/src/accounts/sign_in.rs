@@ -3,6 +3,7 @@
 use chrono::TimeDelta;
 use secrecy::{ExposeSecret, SecretString};
 use trove_domain::access::{Caller, Proof};
+use trove_domain::audit::AuditAction;
 use trove_domain::email::EmailAddress;
 use trove_domain::error::StoreError;
 use trove_domain::id::{SessionId, UserId};
@@ -68,6 +69,20 @@ impl Engine {
         let users = &self.backends().users;
         let user = users.get_by_email(&address).await?;
         let id = user.as_ref().map_or(UserId(uuid::Uuid::nil()), |user| user.id);
+        // Whatever else was typed may be a password.
+        let subject = user.as_ref().map(|user| format!("user {} {}", user.id, user.email));
+        let signed_in = self.try_sign_in(user, id, password).await;
+        self.record_attempt(AuditAction::SignIn, subject, &signed_in).await;
+        signed_in
+    }
+
+    async fn try_sign_in(
+        &self,
+        user: Option<User>,
+        id: UserId,
+        password: &SecretString,
+    ) -> Result<SignedIn, SignInError> {
+        let users = &self.backends().users;
         let kept = users.password(id).await?;
         let is_right = self.shared.passwords.verify(password, kept.clone()).await?;
         let user = user

@@ -239,7 +239,7 @@ impl Engine {
     }
 
     /// Those of the pairs that `caller` may see.
-    async fn visible_pairs(
+    pub(super) async fn visible_pairs(
         &self,
         caller: &Caller,
         ids: &BTreeSet<CcPairId>,

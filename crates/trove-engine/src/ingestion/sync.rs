@@ -45,8 +45,8 @@ impl Engine {
     }
 
     /// Writes every changed attribute to the index and finishes every removal; answers how many
-    /// documents it treated. Document sets that had changed before are up to date then, and those
-    /// that were to go are gone.
+    /// documents it treated. Document sets and groups that had changed before are up to date then,
+    /// and those that were to go are gone.
     ///
     /// Idempotent, and safe beside ingestion and beside itself.
     ///
@@ -56,6 +56,7 @@ impl Engine {
     pub async fn sync_documents(&self) -> Result<u64, IngestError> {
         // Before the documents: what changes from now on is for the next time.
         let sets = self.backends().document_sets.unsynced().await?;
+        let groups = self.backends().groups.unsynced().await?;
         let mut after: Option<DocumentId> = None;
         let mut treated = 0;
         loop {
@@ -72,6 +73,9 @@ impl Engine {
         }
         if !sets.is_empty() {
             self.backends().document_sets.finish_sync(&sets).await?;
+        }
+        if !groups.is_empty() {
+            self.backends().groups.finish_sync(&groups).await?;
         }
         Ok(treated)
     }

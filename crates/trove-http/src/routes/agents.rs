@@ -5,7 +5,7 @@ pub(crate) mod flags;
 pub(crate) mod image;
 pub(crate) mod labels;
 pub(crate) mod read;
-mod record;
+pub(crate) mod record;
 pub(crate) mod share;
 pub(crate) mod write;
 

@@ -9,8 +9,9 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{OpenApi, PartialSchema, ToSchema};
 
 use super::{
-    agents, auth, connector_docs, docs, document_sets, health, ingest, ingested, llm, profile,
-    ready, remove_ingested, search, search_history, send_search_message, tools, users, version,
+    agents, auth, connector_docs, docs, document_sets, groups, health, ingest, ingested, llm,
+    profile, ready, remove_ingested, search, search_history, send_search_message, tools, users,
+    version,
 };
 use crate::error::ErrorBody;
 use crate::validation::{
@@ -49,6 +50,11 @@ use crate::validation::{
         llm::defaults::set_default_vision_provider, llm::defaults::set_default_model,
         llm::defaults::set_default_vision_model, llm::defaults::set_default_chat_naming_model,
         llm::test::test_llm, llm::test::test_default_llm, llm::options::list_llm_options,
+        groups::read::list_user_groups, groups::read::list_user_group_names,
+        groups::write::create_user_group, groups::write::update_user_group,
+        groups::write::add_users_to_user_group, groups::write::set_curator,
+        groups::write::set_manager, groups::write::rename_user_group,
+        groups::write::delete_user_group,
         users::me::me, users::me::get_user_role, users::permissions::my_permissions,
         users::list::list_users, users::list::list_all_users, users::list::list_accepted_users,
         users::list::list_all_accepted_users, users::report::count_users,
@@ -76,6 +82,7 @@ use crate::validation::{
         (name = "document sets", description = "Named sets of connector-credential pairs."),
         (name = "language models", description = "Providers of language models, and the defaults."),
         (name = "users", description = "Who there is, who signs in, and what each may do."),
+        (name = "user groups", description = "Groups of users, and what is shared with them."),
         (name = "system", description = "The deployment itself."),
     ),
 )]

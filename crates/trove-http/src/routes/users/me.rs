@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use trove_domain::access::Proof;
 use trove_domain::preferences::{Personalization, Preferences, Theme};
+use trove_domain::user::User;
 use trove_engine::Engine;
 use utoipa::ToSchema;
 
@@ -204,4 +205,29 @@ pub(crate) struct RoleReply {
 )]
 pub(crate) async fn get_user_role(caller: Caller) -> Result<HttpResponse, ApiError> {
     Ok(HttpResponse::Ok().json(RoleReply { role: caller.0.role.as_str() }))
+}
+
+impl UserInfo {
+    /// A user as others see it: what it has set for itself, and how it is signed in, is its own.
+    pub(crate) fn of_member(user: User) -> Self {
+        Self {
+            id: user.id.to_string(),
+            email: user.email,
+            is_active: user.active,
+            is_superuser: false,
+            is_verified: true,
+            role: user.role.as_str(),
+            preferences: Preferences::default().into(),
+            personalization: Personalization::default().into(),
+            oidc_expiry: None,
+            current_token_created_at: None,
+            current_token_expiry_length: None,
+            token_expires_at: None,
+            is_cloud_superuser: false,
+            team_name: None,
+            is_anonymous_user: None,
+            password_configured: Some(user.has_password),
+            tenant_info: None,
+        }
+    }
 }

@@ -1,0 +1,5 @@
+//! Groups of users.
+
+pub(crate) mod read;
+pub(crate) mod record;
+pub(crate) mod write;
