@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use trove::config::{keys, rules};
@@ -168,6 +169,27 @@ async fn check_config_looks_at_the_model() {
     fs::write(model.join("tokenizer.json"), "{}").unwrap();
     let error = refused(check(), 2).await;
     assert!(error.contains("tokenizer.json is damaged or of another model"), "{error}");
+}
+
+/// What `serve` would refuse later is refused here.
+#[tokio::test]
+async fn check_config_looks_at_files_of_keys() {
+    let temp = tempfile::tempdir().unwrap();
+    let open = temp.path().join("open.key");
+    fs::write(&open, "").unwrap();
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o644)).unwrap();
+    let missing = temp.path().join("missing.key");
+    let qdrant = ("TROVE_QDRANT_URL", "http://localhost:6334");
+    for (name, file) in [
+        ("TROVE_SECRETS_KEY_FILE", &missing),
+        ("TROVE_SECRETS_KEY_FILE", &open),
+        ("TROVE__QDRANT__API_KEY_FILE", &missing),
+    ] {
+        let mut command = trove(&["check-config"]);
+        command.env(qdrant.0, qdrant.1).env(name, file);
+        let error = refused(command, 2).await;
+        assert!(error.contains(file.file_name().unwrap().to_str().unwrap()), "{name}: {error}");
+    }
 }
 
 /// Somebody made it, so passing it by would start with other settings than theirs.

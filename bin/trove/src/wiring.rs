@@ -21,10 +21,11 @@ use trove_store::Store;
 
 use crate::config::Config;
 
+pub use index::check_index;
 pub use language_model::LanguageModels;
 pub use model::Model;
 pub use readiness::Stopping;
-pub use secrets::KeyChange;
+pub use secrets::{KeyChange, check_secrets_key};
 use unindexed::Unindexed;
 
 /// An engine with everything behind it, open.

@@ -1,10 +1,10 @@
-use std::fs::File;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use secrecy::ExposeSecret;
-use tempfile::NamedTempFile;
 use zeroize::Zeroizing;
 
 use crate::key::{InvalidKey, KeyRing};
@@ -122,6 +122,14 @@ impl KeyFile {
         self.persist(ring, false)
     }
 
+    /// What the names of files begin with that are to take the place of this one.
+    fn temporary_prefix(&self) -> OsString {
+        let mut prefix = OsString::from(".");
+        prefix.push(self.path.file_name().unwrap_or_default());
+        prefix.push(".new-");
+        prefix
+    }
+
     fn persist(&self, ring: &KeyRing, replace: bool) -> Result<bool, KeyFileError> {
         let io = |source| KeyFileError::Io { path: self.path.clone(), done: "written", source };
         let directory = match self.path.parent() {
@@ -133,8 +141,13 @@ impl KeyFile {
             text.push_str(key.to_text().expose_secret());
             text.push('\n');
         }
+        let prefix = self.temporary_prefix();
+        if replace {
+            remove_leftovers(directory, &prefix).map_err(io)?;
+        }
         // Made with mode 0600.
-        let mut file = NamedTempFile::new_in(directory).map_err(io)?;
+        let mut file =
+            tempfile::Builder::new().prefix(&prefix).tempfile_in(directory).map_err(io)?;
         file.write_all(text.as_bytes()).map_err(io)?;
         file.as_file().sync_all().map_err(io)?;
         if replace {
@@ -148,6 +161,18 @@ impl KeyFile {
         File::open(directory).and_then(|directory| directory.sync_all()).map_err(io)?;
         Ok(true)
     }
+}
+
+/// Removes what an interrupted replacement left: it holds keys that may be out of use by now.
+fn remove_leftovers(directory: &Path, prefix: &OsStr) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(prefix.as_encoded_bytes()) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -166,6 +191,21 @@ mod tests {
 
     fn key_ids(ring: &KeyRing) -> Vec<String> {
         ring.keys().iter().map(|key| key.id().to_string()).collect()
+    }
+
+    #[test]
+    fn a_replacement_removes_what_an_interrupted_one_left() {
+        let temp = tempfile::tempdir().unwrap();
+        let ids = SequentialIds::default();
+        let file = KeyFile::at(temp.path().join("secrets.key"));
+        file.write(&ring(&ids, 1)).unwrap();
+        fs::write(temp.path().join(".secrets.key.new-Xy12"), "an old key").unwrap();
+        fs::write(temp.path().join(".other"), "").unwrap();
+        file.write(&ring(&ids, 1)).unwrap();
+        let mut names: Vec<_> =
+            fs::read_dir(temp.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, [".other", "secrets.key"]);
     }
 
     #[test]

@@ -236,7 +236,7 @@ async fn row_139_distant_sections_of_a_document_share_their_citation_id() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_157_two_users_find_what_each_may_read() {
+async fn row_157_158_two_users_find_what_each_may_read() {
     let server = Server::start().await;
     let admin = server.caller(Role::Admin).await;
     let a = server.user("a@example.com", Role::Basic).await;

@@ -88,6 +88,22 @@ async fn row_147_expansions_are_searched_for_and_merged() {
     assert_eq!(history["search_queries"][0]["query_expansions"], json!(["stone", "granite"]));
 }
 
+/// What two queries find stands before what one finds, and keeps the score of its own ranking.
+#[tokio::test(flavor = "multi_thread")]
+async fn row_161_the_fused_order_is_not_that_of_the_scores() {
+    let model = model(&[("expand", "river")]);
+    let server = Server::assisted(&model).await;
+    post(&server, document("one", "A", "apple apple apple")).await;
+    post(&server, document("both", "B", "apple and river among many other words")).await;
+    let client = server.caller(Role::Basic).await;
+    let body = json!({"search_query": "apple", "hybrid_alpha": 0, "run_query_expansion": true});
+    let reply = client.send_search(body).await;
+    assert_eq!(reply.found(), ["both", "one"]);
+    let reply = reply.ok();
+    let score = |place: usize| reply["search_docs"][place]["score"].as_f64().unwrap();
+    assert!(score(0) < score(1), "{reply}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn row_146_expansions_that_say_the_same_are_dropped() {
     let model = model(&[("expand", "APPLE\n\"apple\"\n")]);

@@ -110,6 +110,18 @@ async fn open_qdrant(
     Ok(QdrantDocumentIndex::open(index_config, ids, clock).await?)
 }
 
+/// Reads what `trove serve` would read to reach the index, and connects to nothing.
+///
+/// # Errors
+///
+/// A sentence that names the file and the setting.
+pub async fn check_index(config: &Config) -> anyhow::Result<()> {
+    match config.qdrant.url {
+        Some(_) => api_key(&config.qdrant).await.map(drop),
+        None => Ok(()),
+    }
+}
+
 async fn api_key(section: &QdrantSection) -> anyhow::Result<Option<SecretString>> {
     let Some(path) = &section.api_key_file else {
         return Ok(section.api_key.as_ref().map(Secret::expose));

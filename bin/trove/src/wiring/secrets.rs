@@ -65,6 +65,17 @@ impl Origin {
 
 const CONTEXT: &str = "the database cannot be asked for the key of its secrets";
 
+/// Reads the key as `trove serve` would, and makes none.
+///
+/// # Errors
+///
+/// A sentence that says what is wrong with the file or setting.
+pub async fn check_secrets_key(config: &Config) -> anyhow::Result<()> {
+    let config = config.clone();
+    let checked = tokio::task::spawn_blocking(move || Origin::of(&config)?.ring().map(drop)).await;
+    checked.context("reading the key for secrets failed")?
+}
+
 /// The cipher for the secrets of `store`; makes a key when neither directory nor database has one.
 ///
 /// # Errors

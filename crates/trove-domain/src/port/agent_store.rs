@@ -78,7 +78,7 @@ pub enum AgentReference {
 pub struct AgentFilter {
     /// Those that the caller sees, or those that it may change.
     pub reach: Reach,
-    /// Deleted ones, too.
+    /// Deleted ones that the caller may change, too.
     pub deleted: bool,
     /// Built-in ones, too.
     pub builtin: bool,

@@ -110,7 +110,7 @@ pub(super) fn around_center(section: &RankedSection) -> String {
 ///
 /// The first brackets with anything in them count, then the first list of numbers.
 fn parse(answer: &str, count: usize, max: usize) -> Selection {
-    let said = answer.trim();
+    let said = &answer.trim().replace("[ ]", "[]");
     let mut words = said.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
     let inside = first_brackets(said);
     let begins_with_none =
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(picked("The best are: 3,1"), [3, 1]);
         assert_eq!(picked("Section 4 and 5"), [4]);
         assert_eq!(picked("[2!, 0]"), [2, 0]);
-        for nothing in ["[]", "None", "[none]", " none of them ", "The answer is []"] {
+        for nothing in ["[]", "[ ]", "None", "[none]", " none of them ", "The answer is []"] {
             assert_eq!(parse(nothing, 6, 4), Selection::Nothing, "{nothing}");
         }
     }

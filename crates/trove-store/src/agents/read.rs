@@ -95,9 +95,12 @@ macro_rules! filtered {
             Reach::Visible => query.filter(visible_agents!($power)),
             Reach::Editable => query.filter(editable_agents!($power)),
         };
-        if !$filter.deleted {
-            query = query.filter(agent::deleted.eq(false));
-        }
+        query = if $filter.deleted {
+            // For whoever only sees an agent, it is gone.
+            query.filter(agent::deleted.eq(false).or(editable_agents!($power)))
+        } else {
+            query.filter(agent::deleted.eq(false))
+        };
         if !$filter.builtin {
             query = query.filter(agent::builtin.eq(false));
         }

@@ -85,6 +85,15 @@ pub async fn lists_leave_out_what_is_not_asked_for(stores: &Stores) {
     assert_eq!(names(stores, &ann, &own()).await, ["a"]);
     let with_deleted = AgentFilter { deleted: true, ..own() };
     assert_eq!(names(stores, &ann, &with_deleted).await, ["a", "gone"]);
+    // Who only saw it does not see that it is gone.
+    flag(stores, &ann, gone, deleted(false)).await;
+    let published = AgentFlags { public: Some(true), ..AgentFlags::default() };
+    flag(stores, &ann, gone, published).await;
+    let bob = member(stores, Role::Basic).await;
+    let for_bob = AgentFilter { deleted: true, ..everything(Reach::Visible) };
+    assert!(names(stores, &bob, &for_bob).await.contains(&"gone".to_owned()));
+    flag(stores, &ann, gone, deleted(true)).await;
+    assert!(!names(stores, &bob, &for_bob).await.contains(&"gone".to_owned()));
     let ids = Some([a, gone].into());
     assert_eq!(names(stores, &ann, &AgentFilter { ids, ..all.clone() }).await, ["a"]);
     let ids = Some(only(Agent::DEFAULT));

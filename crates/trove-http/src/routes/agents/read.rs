@@ -153,7 +153,7 @@ pub(crate) struct PageReply<T> {
 #[utoipa::path(
     get, path = "/persona", tag = "agents", operation_id = "list_personas",
     params(
-        ("include_deleted" = Option<bool>, Query, description = "Deleted ones, too."),
+        ("include_deleted" = Option<bool>, Query, description = "Deleted ones that the caller may change, too."),
         ("persona_ids" = Option<Vec<i32>>, Query, description = "None but these."),
     ),
     responses((status = 200, description = "The agents.", body = Vec<MinimalPersonaReply>))
@@ -198,7 +198,7 @@ pub(crate) async fn get_persona(
         ("page_num" = Option<u64>, Query, description = "Which page, from 0."),
         ("page_size" = Option<u32>, Query, minimum = 1, maximum = 1000,
             description = "Agents on a page, 10 unless said."),
-        ("include_deleted" = Option<bool>, Query, description = "Deleted ones, too."),
+        ("include_deleted" = Option<bool>, Query, description = "Deleted ones that the caller may change, too."),
         ("get_editable" = Option<bool>, Query, description = "Only those that the caller may change."),
         ("include_default" = Option<bool>, Query,
             description = "Built-in ones, too; so unless said."),
@@ -221,7 +221,7 @@ pub(crate) async fn list_agents(
         ("page_num" = Option<u64>, Query, description = "Which page, from 0."),
         ("page_size" = Option<u32>, Query, minimum = 1, maximum = 1000,
             description = "Agents on a page, 10 unless said."),
-        ("include_deleted" = Option<bool>, Query, description = "Deleted ones, too."),
+        ("include_deleted" = Option<bool>, Query, description = "Deleted ones that the caller may change, too."),
         ("get_editable" = Option<bool>, Query, description = "Only those that the caller may change."),
         ("include_default" = Option<bool>, Query,
             description = "Built-in ones, too; so unless said."),
@@ -241,7 +241,7 @@ pub(crate) async fn list_agents_for_administration(
 #[utoipa::path(
     get, path = "/admin/persona", tag = "agents", operation_id = "list_personas_for_administration",
     params(
-        ("include_deleted" = Option<bool>, Query, description = "Deleted ones, too."),
+        ("include_deleted" = Option<bool>, Query, description = "Deleted ones that the caller may change, too."),
         ("get_editable" = Option<bool>, Query, description = "Only those that the caller may change."),
     ),
     responses((status = 200, description = "The agents.", body = Vec<PersonaReply>))
