@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test says that it failed")]
 
 mod access;
+mod audit_command;
 mod child;
 mod cli;
 mod config;

@@ -27,6 +27,7 @@ use trove_engine::ingestion::IngestOutcome;
 use trove_engine::{Backends, Engine, EngineConfig};
 use trove_secrets::{KeyRing, SecretKey, XChaChaCipher};
 use trove_store::{SqliteConfig, Store};
+use trove_testkit::audit_log::MemoryAuditLog;
 use trove_testkit::fakes::{FakeClock, HashingEmbedder, SequentialIds};
 use trove_testkit::scripted_models::ScriptedLanguageModels;
 
@@ -38,6 +39,8 @@ pub(crate) const STORY: &str = "a page that nobody should see";
 pub(crate) struct Stack {
     pub(crate) engine: Engine,
     pub(crate) clock: Arc<FakeClock>,
+    /// Who did what.
+    pub(crate) audit: Arc<MemoryAuditLog>,
     /// What opens the models of providers. One called `broken` refuses, and tells a story;
     /// one called `silent` says nothing.
     pub(crate) models: Arc<ScriptedLanguageModels>,
@@ -53,6 +56,7 @@ impl Stack {
     pub(crate) async fn with(config: EngineConfig, change: fn(Backends) -> Backends) -> Self {
         let directory = TempDir::new().unwrap();
         let clock = Arc::new(FakeClock::default());
+        let audit = Arc::new(MemoryAuditLog::default());
         let ids: Arc<dyn IdGenerator> = Arc::new(SequentialIds::default());
         let sqlite = SqliteConfig::new(directory.path().join("trove.db"));
         let store = Arc::new(Store::open_sqlite(sqlite, Arc::clone(&ids)).await.unwrap());
@@ -72,13 +76,14 @@ impl Stack {
         let cipher = XChaChaCipher::new(&ring, ring.newest().id(), Arc::clone(&ids)).unwrap();
         let backends = Backends {
             clock: Arc::<FakeClock>::clone(&clock),
+            audit: Some(Arc::<MemoryAuditLog>::clone(&audit)),
             ids,
             language_models: Some(Arc::<ScriptedLanguageModels>::clone(&models)),
             secrets: Some(Arc::new(cipher)),
             ..Backends::new(&store, Arc::new(index.unwrap()), Some(embedder))
         };
         let engine = Engine::new(change(backends), config);
-        Self { engine, clock, models, directory }
+        Self { engine, clock, audit, models, directory }
     }
 }
 

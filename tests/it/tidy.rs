@@ -33,6 +33,7 @@ const CLIENTS_AND_FRAMEWORKS: &[&str] = &[
 ];
 
 const ADAPTERS: &[&str] = &[
+    "trove-audit",
     "trove-embedded",
     "trove-extract",
     "trove-files",

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use trove_audit::Hash;
 use trove_domain::access::{Role, UnknownRole};
 use trove_domain::email::{EmailAddress, InvalidEmailAddress};
 use trove_engine::administration::{FIRST_ADMIN_EMAIL, InvalidKeyName, check_key_name};
@@ -25,7 +26,7 @@ Settings come from defaults, then the configuration file, then the environment \
 TROVE__SECTION__SETTING for all others), then flags. `trove check-config` shows the result.
 
 Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 3 some files were not indexed, \
-130 interrupted by a signal before the end.";
+4 the audit log is not what was written, 130 interrupted by a signal before the end.";
 
 /// Flags of every command.
 #[derive(Args, Clone, Debug, Default)]
@@ -57,6 +58,9 @@ pub enum Command {
     /// Invite, list and change users; works while the service runs
     #[command(subcommand)]
     User(UserCommand),
+    /// Check and read the record of who did what; works while the service runs
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Replace the key that secrets in the database are encrypted with
     #[command(subcommand)]
     Secrets(SecretsCommand),
@@ -153,6 +157,37 @@ pub enum KeyCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// `trove audit …`
+#[derive(Debug, Subcommand)]
+pub enum AuditCommand {
+    /// Check that no entry was changed, removed, moved or added; ends with 4 when one was
+    Verify {
+        /// Hash of an entry that must be there, as an earlier run has printed it: against a log
+        /// that was made anew
+        #[arg(long, value_name = "HASH", value_parser = hash)]
+        contains: Option<Hash>,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List entries, oldest first
+    List {
+        /// Begin after the entry with this number
+        #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+        after: u64,
+        /// List at most so many
+        #[arg(long, value_name = "COUNT", default_value_t = 1000)]
+        limit: u64,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+fn hash(text: &str) -> Result<Hash, String> {
+    Hash::parse(text).ok_or_else(|| "a hash has 64 hexadecimal digits".to_owned())
 }
 
 /// `trove user …`
@@ -329,6 +364,7 @@ impl Cli {
             Command::Index(_)
             | Command::Key(_)
             | Command::User(_)
+            | Command::Audit(_)
             | Command::Secrets(_)
             | Command::Model(_)
             | Command::AdoptDatabase

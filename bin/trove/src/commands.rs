@@ -1,6 +1,7 @@
 //! One module for each verb of the command line.
 
 pub mod adopt_database;
+pub mod audit;
 pub mod check_config;
 pub mod eval;
 pub mod index;

@@ -4,6 +4,7 @@
 //! documentation; `docs/configuration.md` is the operator's view of the same. An empty
 //! configuration is the embedded deployment. Unknown settings are refused.
 
+mod audit;
 mod auth;
 mod database;
 mod embedding;
@@ -29,6 +30,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+pub use audit::{AuditSection, AuditSync};
 pub use auth::{AuthSection, Registration};
 pub use database::{DatabaseSection, DatabaseUrl};
 pub use embedding::{EmbeddingPrecision, EmbeddingProvider, EmbeddingSection};
@@ -64,6 +66,8 @@ pub struct Config {
     pub http: HttpSection,
     /// Who may register, and how people sign in.
     pub auth: AuthSection,
+    /// The audit log.
+    pub audit: AuditSection,
     /// The relational database.
     pub database: DatabaseSection,
     /// The key that encrypts secrets in the database.
@@ -93,6 +97,7 @@ impl Default for Config {
             listen: ListenAddress::default(),
             http: HttpSection::default(),
             auth: AuthSection::default(),
+            audit: AuditSection::default(),
             database: DatabaseSection::default(),
             secrets: SecretsSection::default(),
             index: IndexSection::default(),
@@ -115,6 +120,12 @@ impl Config {
             Some(dir) => dir.clone(),
             None => default_model_dir(&self.data_dir),
         }
+    }
+
+    /// Where the audit log is.
+    #[must_use]
+    pub fn audit_dir(&self) -> PathBuf {
+        self.data_dir.join("audit")
     }
 
     /// Where the embedded database is.

@@ -12,6 +12,8 @@ pub const FAILURE: u8 = 1;
 pub const USAGE: u8 = 2;
 /// `trove index` went through, and some files were not indexed.
 pub const INCOMPLETE: u8 = 3;
+/// `trove audit verify` found that the log is not what was written.
+pub const BROKEN_AUDIT_LOG: u8 = 4;
 /// Interrupted by a signal before the end.
 pub const INTERRUPTED: u8 = 130;
 

@@ -14,6 +14,7 @@ pub mod wiring;
 use std::ffi::OsString;
 
 use clap::Parser;
+use trove_engine::audit::{Origin, on_behalf_of};
 
 use crate::cli::{Cli, Command};
 use crate::config::{Loaded, Sources};
@@ -44,7 +45,11 @@ pub async fn run(
     }
     let loaded = config::load(sources)?;
     telemetry::start(&loaded.config.log).map_err(anyhow::Error::from)?;
-    Box::pin(dispatch(cli.command, loaded)).await
+    if matches!(cli.command, Command::Serve(_)) {
+        return Box::pin(dispatch(cli.command, loaded)).await;
+    }
+    // Whatever else changes something is the work of whoever typed it.
+    Box::pin(on_behalf_of(Origin::operator(), dispatch(cli.command, loaded))).await
 }
 
 async fn dispatch(command: Command, loaded: Loaded) -> Result<u8, Failure> {
@@ -54,6 +59,7 @@ async fn dispatch(command: Command, loaded: Loaded) -> Result<u8, Failure> {
         Command::Index(args) => commands::index::run(&config, args).await,
         Command::Key(command) => commands::key::run(&config, command).await,
         Command::User(command) => commands::user::run(&config, command).await,
+        Command::Audit(command) => commands::audit::run(&config, command).await,
         Command::Secrets(command) => commands::secrets::run(&config, command).await,
         Command::Model(command) => commands::model::run(&config, command).await,
         Command::AdoptDatabase => commands::adopt_database::run(&config).await,

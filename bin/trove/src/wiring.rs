@@ -1,5 +1,6 @@
 //! Which adapter stands behind which port.
 
+mod audit;
 mod identity;
 mod index;
 mod language_model;
@@ -14,7 +15,8 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use tokio::task::spawn_blocking;
-use trove_domain::port::{DocumentIndex, SecretCipher};
+use trove_domain::audit::AuditAction;
+use trove_domain::port::{AuditLog, DocumentIndex, SecretCipher};
 use trove_engine::{Backends, Engine, EngineConfig, IngestionLimits};
 use trove_http::{HttpConfig, ReadinessProbe};
 use trove_store::Store;
@@ -57,7 +59,9 @@ impl Deployment {
         let language_models = Some(language_models);
         // After the identity: a start that is refused leaves the database as it is.
         let secrets = secrets::open(config, &store).await?;
-        let engine = engine(config, &store, index, &model, language_models.as_ref(), Some(secrets));
+        let audit = audit::open(config)?;
+        let models = language_models.as_ref();
+        let engine = engine(config, &store, index, &model, models, Some(secrets), audit);
         if !config.retrieval.disable_vector_db {
             let lost = engine.notice_lost_index().await;
             let lost = lost.context("the registry cannot be compared with the index")?;
@@ -80,7 +84,8 @@ impl Deployment {
     pub async fn open_database(config: &Config) -> anyhow::Result<Self> {
         let store = store::open_existing(config).await?;
         let model = Model::NotUsed;
-        let engine = engine(config, &store, Arc::new(Unindexed), &model, None, None);
+        let audit = audit::open(config)?;
+        let engine = engine(config, &store, Arc::new(Unindexed), &model, None, None, audit);
         Ok(Self { engine, model, language_models: None, store, data_dir: config.data_dir.clone() })
     }
 
@@ -113,7 +118,8 @@ impl Deployment {
     /// A sentence that says what failed; the next run goes on from there.
     pub async fn rotate_secrets(config: &Config) -> anyhow::Result<KeyChange> {
         let store = store::open_existing(config).await?;
-        let changed = secrets::rotate(config, &store).await;
+        let rotate = secrets::rotate(config, &store);
+        let changed = audit::recorded(config, AuditAction::RotateSecrets, rotate).await;
         store.close().await;
         changed
     }
@@ -125,7 +131,8 @@ impl Deployment {
     /// A sentence that says why not; nothing is removed then.
     pub async fn discard_secrets(config: &Config) -> anyhow::Result<KeyChange> {
         let store = store::open_existing(config).await?;
-        let changed = secrets::discard(config, &store).await;
+        let discard = secrets::discard(config, &store);
+        let changed = audit::recorded(config, AuditAction::DiscardSecrets, discard).await;
         store.close().await;
         changed
     }
@@ -158,11 +165,13 @@ fn engine(
     model: &Model,
     language_models: Option<&LanguageModels>,
     secrets: Option<Arc<dyn SecretCipher>>,
+    audit: Arc<dyn AuditLog>,
 ) -> Engine {
     let backends = Backends {
         language_model: language_models.map(|models| Arc::clone(&models.default)),
         language_models: language_models.map(|models| Arc::clone(&models.factory)),
         secrets,
+        audit: Some(audit),
         ..Backends::new(store, index, model.port())
     };
     let engine_config = EngineConfig {

@@ -5,6 +5,7 @@ mod error;
 mod lists;
 mod passwords;
 mod profile;
+mod recorded;
 mod register;
 mod role;
 mod sign_in;

@@ -6,6 +6,7 @@ mod document_sets;
 mod groups;
 mod key_name;
 pub mod llm_providers;
+mod recorded;
 
 use secrecy::SecretString;
 use trove_domain::access::Role;
@@ -67,13 +68,7 @@ impl Classify for IssueKeyError {
 }
 
 impl Engine {
-    /// Makes the first administrator and a key for it, if there is no administrator yet; answers
-    /// the key's secret then.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`]; nothing is made then.
-    pub async fn bootstrap_admin(&self) -> Result<Option<SecretString>, StoreError> {
+    async fn bootstrap_admin_unrecorded(&self) -> Result<Option<SecretString>, StoreError> {
         let backends = self.backends();
         let now = backends.clock.now();
         let token = new_token(backends.ids.as_ref());
@@ -90,12 +85,7 @@ impl Engine {
         Ok(made.then_some(token.secret))
     }
 
-    /// Makes a key that acts as the user with address `email`.
-    ///
-    /// # Errors
-    ///
-    /// [`IssueKeyError`]; nothing is made then.
-    pub async fn issue_key(
+    async fn issue_key_unrecorded(
         &self,
         email: &str,
         name: Option<String>,
@@ -127,15 +117,6 @@ impl Engine {
         limit: u32,
     ) -> Result<Vec<(ApiKey, User)>, StoreError> {
         self.backends().api_keys.list(after, limit).await
-    }
-
-    /// Ends a key, from the next request on; `false` when there is no such key.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`]; the key still works then.
-    pub async fn revoke_key(&self, id: ApiKeyId) -> Result<bool, StoreError> {
-        self.backends().api_keys.revoke(id, self.backends().clock.now()).await
     }
 
     /// Whether the key works, acts as an administrator, and no other key does: without it nobody

@@ -11,6 +11,7 @@
 pub mod access_filter;
 pub mod agent_store;
 pub mod api_key_store;
+pub mod audit_log;
 pub mod builders;
 pub mod cc_pair_store;
 pub mod clock;

@@ -25,3 +25,9 @@ mod language_model {
         Some(Box::new(ScriptedLanguageModel::repeating()))
     });
 }
+
+mod audit_log {
+    use trove_testkit::audit_log::MemoryAuditLog;
+
+    trove_testkit::audit_log_contract!(async { Some(Box::new(MemoryAuditLog::default())) });
+}

@@ -1,6 +1,7 @@
 //! The HTTP interface, from outside.
 
 mod agents;
+mod audit_log;
 mod authorization;
 mod document_sets;
 mod hostile;

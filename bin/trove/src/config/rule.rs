@@ -33,6 +33,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
         TOP,
         super::http::RULES,
         super::auth::RULES,
+        super::audit::RULES,
         super::database::RULES,
         super::secrets::RULES,
         super::index::RULES,

@@ -2,6 +2,7 @@
 
 use secrecy::SecretString;
 use trove_domain::access::Caller;
+use trove_domain::audit::AuditAction;
 use trove_domain::email::{EmailAddress, email_key};
 use trove_domain::error::StoreError;
 use trove_domain::id::UserId;
@@ -10,6 +11,7 @@ use trove_domain::user::User;
 
 use super::{RegistrationPolicy, SignInError};
 use crate::Engine;
+use crate::audit::{Details, details};
 
 impl Engine {
     /// Makes an account: an administrator's where there is none, else a normal one. `source` is
@@ -39,12 +41,17 @@ impl Engine {
             invited_only: self.is_for_the_invited(),
             seats: self.config().accounts.seats,
         };
-        match backends.users.sign_up(sign_up, rule).await? {
-            Registered::Done(user) => Ok(*user),
-            Registered::NotInvited => Err(SignInError::NotInvited),
-            Registered::Taken => Err(SignInError::Taken),
-            Registered::NoSeat(seats) => Err(SignInError::NoSeat(seats)),
-        }
+        let subject = Some(format!("user {}", sign_up.email));
+        let add = async {
+            match backends.users.sign_up(sign_up, rule).await? {
+                Registered::Done(user) => Ok(*user),
+                Registered::NotInvited => Err(SignInError::NotInvited),
+                Registered::Taken => Err(SignInError::Taken),
+                Registered::NoSeat(seats) => Err(SignInError::NoSeat(seats)),
+            }
+        };
+        let told = |user: &User| details([("role", user.role.to_string())]);
+        self.recorded_as(AuditAction::Register, subject, Details::new(), add, told).await
     }
 
     /// Whether anybody can sign in with a password.

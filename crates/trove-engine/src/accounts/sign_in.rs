@@ -121,12 +121,7 @@ impl Engine {
         Ok(session.map(|session| SignedIn { session, secret }))
     }
 
-    /// Replaces the caller's password, and ends its other sessions.
-    ///
-    /// # Errors
-    ///
-    /// [`SignInError`]; the old password works then.
-    pub async fn change_password(
+    pub(super) async fn change_password_unrecorded(
         &self,
         caller: &Caller,
         old: &SecretString,
@@ -141,12 +136,7 @@ impl Engine {
         self.set_own_password(caller, new).await
     }
 
-    /// Changes the caller's own address, under the rule for registering, and password.
-    ///
-    /// # Errors
-    ///
-    /// [`SignInError`]. A password that is refused changes nothing.
-    pub async fn update_own_account(
+    pub(super) async fn update_own_account_unrecorded(
         &self,
         caller: &Caller,
         email: Option<EmailAddress>,
@@ -164,12 +154,10 @@ impl Engine {
         self.backends().users.get(caller.user).await?.ok_or(SignInError::Gone)
     }
 
-    /// Gives a user a password that nobody has chosen, and ends all its sessions.
-    ///
-    /// # Errors
-    ///
-    /// [`AccountError`]; the old password works then.
-    pub async fn reset_password(&self, email: &str) -> Result<(User, SecretString), AccountError> {
+    pub(super) async fn reset_password_unrecorded(
+        &self,
+        email: &str,
+    ) -> Result<(User, SecretString), AccountError> {
         let backends = self.backends();
         let user = self.user_by_email(email).await?;
         let password = generate(backends.ids.as_ref(), &self.config().accounts.password);

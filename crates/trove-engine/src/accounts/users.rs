@@ -14,12 +14,7 @@ use crate::Engine;
 const TRIES: u32 = 5;
 
 impl Engine {
-    /// Gives a user a role. `by` is who does it; `None` for the operator.
-    ///
-    /// # Errors
-    ///
-    /// [`AccountError`]; nothing changes then.
-    pub async fn set_user_role(
+    pub(super) async fn set_user_role_unrecorded(
         &self,
         by: Option<UserId>,
         email: &str,
@@ -43,12 +38,7 @@ impl Engine {
         Err(AccountError::Contended)
     }
 
-    /// Keeps a user out, from the next request on. `by` is who does it; `None` for the operator.
-    ///
-    /// # Errors
-    ///
-    /// [`AccountError`]; nothing changes then.
-    pub async fn deactivate_user(
+    pub(super) async fn deactivate_user_unrecorded(
         &self,
         by: Option<UserId>,
         email: &str,
@@ -61,23 +51,13 @@ impl Engine {
         done(self.backends().users.deactivate(user.id, now).await?, email)
     }
 
-    /// Lets a user in.
-    ///
-    /// # Errors
-    ///
-    /// [`AccountError`]; nothing changes then.
-    pub async fn activate_user(&self, email: &str) -> Result<(), AccountError> {
+    pub(super) async fn activate_user_unrecorded(&self, email: &str) -> Result<(), AccountError> {
         let user = self.user_by_email(email).await?;
         let (seats, now) = (self.config().accounts.seats, self.backends().clock.now());
         done(self.backends().users.activate(user.id, seats, now).await?, email)
     }
 
-    /// Removes a user who is kept out, with everything that is the user's own.
-    ///
-    /// # Errors
-    ///
-    /// [`AccountError`]; nothing changes then.
-    pub async fn delete_user(&self, email: &str) -> Result<(), AccountError> {
+    pub(super) async fn delete_user_unrecorded(&self, email: &str) -> Result<(), AccountError> {
         let user = self.user_by_email(email).await?;
         let now = self.backends().clock.now();
         let removed = self.backends().users.remove(user.id, now, self.sync_job()).await?;
@@ -88,12 +68,10 @@ impl Engine {
         }
     }
 
-    /// Invites all of these addresses or nobody; answers how many are invited then.
-    ///
-    /// # Errors
-    ///
-    /// [`AccountError`]; nobody is invited then.
-    pub async fn invite(&self, addresses: &[String]) -> Result<u64, AccountError> {
+    pub(super) async fn invite_unrecorded(
+        &self,
+        addresses: &[String],
+    ) -> Result<u64, AccountError> {
         let parse = |address: &String| {
             EmailAddress::parse(address).map_err(|why| AccountError::Address {
                 // Enough to recognise it by, whatever it is.
@@ -110,12 +88,10 @@ impl Engine {
         }
     }
 
-    /// Takes an invitation back, if there is one; answers how many are left.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`]; it stays then.
-    pub async fn withdraw_invitation(&self, address: &str) -> Result<u64, StoreError> {
+    pub(super) async fn withdraw_invitation_unrecorded(
+        &self,
+        address: &str,
+    ) -> Result<u64, StoreError> {
         self.backends().invitations.withdraw(address).await
     }
 

@@ -33,12 +33,7 @@ pub struct AgentRequest {
 }
 
 impl Engine {
-    /// Makes an agent that belongs to `caller`.
-    ///
-    /// # Errors
-    ///
-    /// [`AgentError`]; nothing is made then.
-    pub async fn create_agent(
+    pub(super) async fn create_agent_unrecorded(
         &self,
         caller: &Caller,
         request: AgentRequest,
@@ -51,12 +46,7 @@ impl Engine {
         self.agent(caller, id).await
     }
 
-    /// Replaces what an agent is made of.
-    ///
-    /// # Errors
-    ///
-    /// [`AgentError`]; nothing changes then.
-    pub async fn update_agent(
+    pub(super) async fn update_agent_unrecorded(
         &self,
         caller: &Caller,
         id: AgentId,
@@ -71,12 +61,7 @@ impl Engine {
         self.agent(caller, id).await
     }
 
-    /// Changes who sees an agent.
-    ///
-    /// # Errors
-    ///
-    /// [`AgentError`]; nothing changes then.
-    pub async fn share_agent(
+    pub(super) async fn share_agent_unrecorded(
         &self,
         caller: &Caller,
         id: AgentId,
@@ -92,12 +77,11 @@ impl Engine {
         done(change, id, &agent.definition.name).map(drop)
     }
 
-    /// Takes an agent out of use, for its owner or an administrator.
-    ///
-    /// # Errors
-    ///
-    /// [`AgentError`]; nothing changes then.
-    pub async fn delete_agent(&self, caller: &Caller, id: AgentId) -> Result<(), AgentError> {
+    pub(super) async fn delete_agent_unrecorded(
+        &self,
+        caller: &Caller,
+        id: AgentId,
+    ) -> Result<(), AgentError> {
         let agent = self.own_agent(caller, id).await?;
         let own = agent.owner.as_ref().is_some_and(|owner| owner.id == caller.user);
         if !own && caller.role != Role::Admin {
@@ -107,12 +91,11 @@ impl Engine {
         self.switch(caller, &agent, flags).await
     }
 
-    /// Brings a deleted agent back; one that is not deleted stays as it is.
-    ///
-    /// # Errors
-    ///
-    /// [`AgentError`]; nothing changes then.
-    pub async fn restore_agent(&self, caller: &Caller, id: AgentId) -> Result<(), AgentError> {
+    pub(super) async fn restore_agent_unrecorded(
+        &self,
+        caller: &Caller,
+        id: AgentId,
+    ) -> Result<(), AgentError> {
         let found = self.backends().agents.find(caller, id, true).await?;
         let seen = found.ok_or(AgentError::NoSuchAgent(id))?;
         if !seen.editable {
@@ -122,13 +105,7 @@ impl Engine {
         self.switch(caller, &seen.agent, flags).await
     }
 
-    /// Decides whether lists show an agent to those who see it only because it is public. The one
-    /// that clients get who name none is always shown.
-    ///
-    /// # Errors
-    ///
-    /// [`AgentError`]; nothing changes then.
-    pub async fn set_agent_listed(
+    pub(super) async fn set_agent_listed_unrecorded(
         &self,
         caller: &Caller,
         id: AgentId,
@@ -142,12 +119,7 @@ impl Engine {
         self.switch(caller, &agent, flags).await
     }
 
-    /// Decides whether user interfaces show an agent first. A featured agent becomes public.
-    ///
-    /// # Errors
-    ///
-    /// [`AgentError`]; nothing changes then.
-    pub async fn set_agent_featured(
+    pub(super) async fn set_agent_featured_unrecorded(
         &self,
         caller: &Caller,
         id: AgentId,
@@ -159,12 +131,7 @@ impl Engine {
         self.switch(caller, &agent, flags).await
     }
 
-    /// Decides where agents stand in lists, for administrators; `None` for no place.
-    ///
-    /// # Errors
-    ///
-    /// [`AgentError::NoSuchAgents`] when one of them does not exist; nothing changes then.
-    pub async fn set_display_priorities(
+    pub(super) async fn set_display_priorities_unrecorded(
         &self,
         priorities: &BTreeMap<AgentId, Option<i32>>,
     ) -> Result<(), AgentError> {

@@ -109,13 +109,7 @@ impl Classify for DocumentSetError {
 }
 
 impl Engine {
-    /// Makes a document set that belongs to `caller`, a curator or an administrator. The index
-    /// follows in the background; searches find the set by its name once it has.
-    ///
-    /// # Errors
-    ///
-    /// [`DocumentSetError`]; nothing is made then.
-    pub async fn create_document_set(
+    pub(super) async fn create_document_set_unrecorded(
         &self,
         caller: &Caller,
         set: NewDocumentSet,
@@ -129,13 +123,7 @@ impl Engine {
         done(change, DocumentSetId(0), name)
     }
 
-    /// Replaces what a document set is made of. When its pairs change the index follows in the
-    /// background, and until then the set is neither found by searches nor changed again.
-    ///
-    /// # Errors
-    ///
-    /// [`DocumentSetError`]; nothing changes then.
-    pub async fn update_document_set(
+    pub(super) async fn update_document_set_unrecorded(
         &self,
         caller: &Caller,
         id: DocumentSetId,
@@ -157,13 +145,7 @@ impl Engine {
         done(change, id, name).map(drop)
     }
 
-    /// Deletes a document set: it is empty at once, and gone when the index does not name it any
-    /// more. Agents that search in it find nothing there.
-    ///
-    /// # Errors
-    ///
-    /// [`DocumentSetError`]; nothing changes then.
-    pub async fn delete_document_set(
+    pub(super) async fn delete_document_set_unrecorded(
         &self,
         caller: &Caller,
         id: DocumentSetId,

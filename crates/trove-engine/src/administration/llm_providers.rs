@@ -117,12 +117,7 @@ impl Engine {
         Ok(self.backends().llm_providers.list_usable(caller.user, caller.role, agent).await?)
     }
 
-    /// Makes a provider.
-    ///
-    /// # Errors
-    ///
-    /// [`LlmProviderError`]; nothing is made then.
-    pub async fn create_llm_provider(
+    pub(super) async fn create_llm_provider_unrecorded(
         &self,
         caller: &Caller,
         wanted: ProviderUpsert,
@@ -136,12 +131,7 @@ impl Engine {
         self.view(made.map_err(|refusal| LlmProviderError::of(refusal, name))?)
     }
 
-    /// Changes a provider, which its id tells, or else its name.
-    ///
-    /// # Errors
-    ///
-    /// [`LlmProviderError`]; nothing changes then.
-    pub async fn update_llm_provider(
+    pub(super) async fn update_llm_provider_unrecorded(
         &self,
         caller: &Caller,
         wanted: ProviderUpsert,
@@ -169,12 +159,7 @@ impl Engine {
         Err(LlmProviderError::Busy)
     }
 
-    /// Removes a provider; a default one, whatever for, only when `force` says so.
-    ///
-    /// # Errors
-    ///
-    /// [`LlmProviderError`]; nothing changes then.
-    pub async fn remove_llm_provider(
+    pub(super) async fn remove_llm_provider_unrecorded(
         &self,
         id: LlmProviderId,
         force: bool,
@@ -186,13 +171,7 @@ impl Engine {
         }
     }
 
-    /// Makes a provider the default of the deployment for a purpose, with `model`, or with the one
-    /// that it has for the purpose.
-    ///
-    /// # Errors
-    ///
-    /// [`LlmProviderError`]; nothing changes then.
-    pub async fn set_default_llm_provider(
+    pub(super) async fn set_default_llm_provider_unrecorded(
         &self,
         purpose: ModelPurpose,
         id: LlmProviderId,
