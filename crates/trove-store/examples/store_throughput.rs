@@ -3,6 +3,7 @@
 //! `cargo run --release -p trove-store --example store_throughput [DOCUMENTS] [POSTGRES_URL]`; on a
 //! new SQLite file unless an address is given. Wants an empty database.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,14 +11,17 @@ use std::time::{Duration, Instant};
 use trove_domain::access::Role;
 use trove_domain::cc_pair::{AccessType, CcPair};
 use trove_domain::document::MetadataValue;
-use trove_domain::port::{AccessFilter, ApiKeyStore, DocumentStore, GroupStore, JobQueue};
-use trove_domain::port::{IndexedMark, Registration};
+use trove_domain::id::UserId;
+use trove_domain::port::{AccessFilter, ApiKeyStore, DocumentStore, GroupContents, GroupStore};
+use trove_domain::port::{IndexedMark, JobQueue, Registration};
 use trove_store::{PostgresConfig, SqliteConfig, Store};
 use trove_testkit::fakes::SequentialIds;
 use trove_testkit::stores::{Stores, at, caller, new_job, new_key, registration, token_hash};
+use uuid::Uuid;
 
 const BATCH: usize = 256;
 const CALLS: u32 = 5000;
+const MEMBERS: u32 = 10_000;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -32,8 +36,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Store::open_sqlite(SqliteConfig::new(path), ids).await?
     };
     index(&store, documents).await?;
-    request(&store).await?;
+    let stores = Stores::new(Arc::new(store.clone()));
+    request(&store, &stores).await?;
     work(&store).await?;
+    group(&store, &stores).await?;
     store.close().await;
     Ok(())
 }
@@ -92,8 +98,7 @@ fn document(number: usize) -> Registration {
     document
 }
 
-async fn request(store: &Store) -> Result<(), Box<dyn Error>> {
-    let stores = Stores::new(Arc::new(store.clone()));
+async fn request(store: &Store, stores: &Stores) -> Result<(), Box<dyn Error>> {
     let user = stores.user("ann@example.com").await;
     ApiKeyStore::insert(store, new_key(user, 1)).await?;
     for number in 0..5 {
@@ -131,6 +136,26 @@ async fn work(store: &Store) -> Result<(), Box<dyn Error>> {
         }
     }
     println!("a whole job    {:>16.1} µs", per_call(start) * 10.0);
+    Ok(())
+}
+
+/// A group that everybody of a company comes into, is listed with, and leaves again.
+async fn group(store: &Store, stores: &Stores) -> Result<(), Box<dyn Error>> {
+    let mut members = BTreeSet::new();
+    for number in 0..MEMBERS {
+        members.insert(stores.user(&format!("member{number}@example.com")).await);
+    }
+    let admin = caller(UserId(Uuid::nil()), "admin@example.com", Role::Admin);
+    let group = stores.group("everybody", &[]).await;
+    for (what, members) in [("join", members), ("leave", BTreeSet::new())] {
+        let contents = GroupContents { members, cc_pairs: BTreeSet::new() };
+        let start = Instant::now();
+        store.replace(&admin, group, contents, at(0), new_job("sync", "sync")).await?;
+        println!("{MEMBERS} {what:<8} {:>15.1} ms", start.elapsed().as_secs_f64() * 1e3);
+        let start = Instant::now();
+        GroupStore::list(store, &admin, None, 100).await?;
+        println!("{MEMBERS} listed   {:>15.1} ms", start.elapsed().as_secs_f64() * 1e3);
+    }
     Ok(())
 }
 
