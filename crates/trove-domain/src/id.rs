@@ -51,6 +51,8 @@ integer_id! {
     LabelId;
     /// Something an agent can use, search for one.
     ToolId;
+    /// A limit of tokens.
+    TokenLimitId;
     /// A provider of language models.
     LlmProviderId;
 }

@@ -42,5 +42,6 @@ pub mod secret;
 pub mod section;
 pub mod session;
 pub mod source;
+pub mod token_limit;
 pub mod tool;
 pub mod user;

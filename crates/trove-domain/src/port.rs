@@ -27,6 +27,7 @@ mod search_history;
 mod secret_cipher;
 mod session_store;
 mod text_extractor;
+mod token_limit_store;
 mod user_store;
 
 pub use access_filter::AccessFilter;
@@ -66,6 +67,7 @@ pub use search_history::{SEARCHES_KEPT, SearchHistory};
 pub use secret_cipher::{SecretCipher, SecretCipherError};
 pub use session_store::{SESSIONS_KEPT, SessionStore};
 pub use text_extractor::{ExtractError, ExtractedText, TextExtractor};
+pub use token_limit_store::{TokenLimitStore, UsageOf};
 pub use user_store::{
     AddressChange, NewUser, Registered, RegistrationRule, Seats, SignUp, UserChange, UserCount,
     UserFilter, UserStore,

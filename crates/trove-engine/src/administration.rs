@@ -7,6 +7,7 @@ mod groups;
 mod key_name;
 pub mod llm_providers;
 mod recorded;
+mod token_limits;
 
 use secrecy::SecretString;
 use trove_domain::access::Role;
@@ -24,6 +25,7 @@ pub use agents::{AgentError, AgentRequest, AgentView};
 pub use document_sets::{DocumentSetError, DocumentSetUpdate, DocumentSetView};
 pub use groups::{GroupError, GroupView};
 pub use key_name::{InvalidKeyName, KEY_NAME_CHARS_MAX, check_key_name, is_printable};
+pub use token_limits::{SpentBudget, TokenBudgetError, TokenLimitError};
 
 /// Address of the administrator that is made on the first start.
 pub const FIRST_ADMIN_EMAIL: &str = "admin@trove.localhost";

@@ -5,7 +5,7 @@ use trove_domain::port::{
     AccessFilter, AgentStore, ApiKeyStore, AuditLog, CcPairStore, Clock, DocumentIndex,
     DocumentSetStore, DocumentStore, EmbeddingModel, GroupStore, IdGenerator, InvitationStore,
     JobQueue, LanguageModel, LanguageModelFactory, LlmProviderStore, ProfileStore, SearchHistory,
-    SecretCipher, SessionStore, UserStore,
+    SecretCipher, SessionStore, TokenLimitStore, UserStore,
 };
 
 /// Everything outside that an engine works with. Replace any of them in a test with struct update
@@ -49,6 +49,8 @@ pub struct Backends {
     pub access: Arc<dyn AccessFilter>,
     /// What users searched for.
     pub search_history: Arc<dyn SearchHistory>,
+    /// Limits of tokens.
+    pub token_limits: Arc<dyn TokenLimitStore>,
     /// Who did what; without one nothing is recorded, as in a program that keeps records of its own.
     pub audit: Option<Arc<dyn AuditLog>>,
     /// Deferred work.
@@ -82,6 +84,7 @@ impl Backends {
             + SessionStore
             + SearchHistory
             + LlmProviderStore
+            + TokenLimitStore
             + UserStore,
     {
         Self {
@@ -103,6 +106,7 @@ impl Backends {
             api_keys: Arc::<S>::clone(store),
             access: Arc::<S>::clone(store),
             search_history: Arc::<S>::clone(store),
+            token_limits: Arc::<S>::clone(store),
             audit: None,
             jobs: Arc::<S>::clone(store),
             clock: Arc::new(SystemClock),

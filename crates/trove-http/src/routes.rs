@@ -19,6 +19,7 @@ mod search_doc;
 mod search_filters;
 mod search_history;
 mod send_search_message;
+mod token_limits;
 mod tools;
 mod users;
 mod version;
@@ -41,7 +42,7 @@ fn endpoints() -> Vec<Endpoint> {
     content().into_iter().chain(people()).chain(groups()).collect()
 }
 
-/// Groups of people.
+/// Groups of people, and how many tokens people may use.
 #[rustfmt::skip]
 fn groups() -> Vec<Endpoint> {
     use Gate::Open;
@@ -58,6 +59,16 @@ fn groups() -> Vec<Endpoint> {
         Endpoint::new(post(), "/manage/admin/user-group/{user_group_id}/add-users", Curator, Open, groups::write::add_users_to_user_group),
         Endpoint::new(post(), "/manage/admin/user-group/{user_group_id}/set-curator", Curator, Open, groups::write::set_curator),
         Endpoint::new(put(), "/manage/admin/user-group/{user_group_id}/manager", Curator, Open, groups::write::set_manager),
+
+        Endpoint::new(get(), "/admin/token-rate-limits/global", Admin, Open, token_limits::list_global),
+        Endpoint::new(post(), "/admin/token-rate-limits/global", Admin, Open, token_limits::create_global),
+        Endpoint::new(get(), "/admin/token-rate-limits/users", Admin, Open, token_limits::list_users),
+        Endpoint::new(post(), "/admin/token-rate-limits/users", Admin, Open, token_limits::create_users),
+        Endpoint::new(get(), "/admin/token-rate-limits/user-groups", Admin, Open, token_limits::list_groups),
+        Endpoint::new(get(), "/admin/token-rate-limits/user-group/{group_id}", Curator, Open, token_limits::list_group),
+        Endpoint::new(post(), "/admin/token-rate-limits/user-group/{group_id}", Admin, Open, token_limits::create_group),
+        Endpoint::new(put(), "/admin/token-rate-limits/rate-limit/{token_rate_limit_id}", Admin, Open, token_limits::update),
+        Endpoint::new(delete(), "/admin/token-rate-limits/rate-limit/{token_rate_limit_id}", Admin, Open, token_limits::delete),
     ]
 }
 

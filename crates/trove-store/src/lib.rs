@@ -24,6 +24,7 @@ mod searches;
 mod secrets;
 mod sets;
 mod sql;
+mod token_limits;
 mod users;
 
 use std::sync::Arc;

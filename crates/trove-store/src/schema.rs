@@ -393,6 +393,28 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    token_limit (id) {
+        id -> Integer,
+        scope -> Text,
+        group_id -> Nullable<Integer>,
+        enabled -> Bool,
+        budget_thousands -> Integer,
+        period_hours -> Integer,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::BigInt;
+    use crate::sql::{Guid, Instant};
+    token_usage (user_id, used_at) {
+        user_id -> Guid,
+        used_at -> Instant,
+        tokens -> BigInt,
+    }
+}
+
+diesel::joinable!(token_limit -> user_group (group_id));
 diesel::joinable!(agent -> user_account (owner_id));
 diesel::joinable!(agent_label_link -> agent_label (label_id));
 diesel::joinable!(agent_user -> user_account (user_id));
@@ -412,6 +434,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     api_key,
     user_group,
     user_group_member,
+    token_limit,
+    token_usage,
     connector,
     credential,
     cc_pair,

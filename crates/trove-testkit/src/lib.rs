@@ -38,6 +38,7 @@ pub mod services;
 pub mod session_store;
 pub mod stores;
 pub mod text_extractor;
+pub mod token_limit_store;
 pub mod user_store;
 
 /// One test for each case of a suite, each on a subject of its own.

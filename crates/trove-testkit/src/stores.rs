@@ -16,8 +16,8 @@ use trove_domain::job::{ClaimedJob, NewJob};
 use trove_domain::port::{
     AccessFilter, AgentStore, ApiKeyStore, CcPairStore, DocumentSetStore, DocumentStore,
     GroupStore, IndexedMark, InvitationStore, JobQueue, LlmProviderStore, NewCcPair,
-    NewDocumentSet, NewUser, ProfileStore, Registration, SearchHistory, SessionStore, UserChange,
-    UserStore,
+    NewDocumentSet, NewUser, ProfileStore, Registration, SearchHistory, SessionStore,
+    TokenLimitStore, UserChange, UserStore,
 };
 use trove_domain::source::DocumentSource;
 use trove_domain::user::{NewApiKey, TokenHash};
@@ -67,6 +67,8 @@ pub struct Stores {
     pub searches: Arc<dyn SearchHistory>,
     /// Deferred work.
     pub jobs: Arc<dyn JobQueue>,
+    /// Limits of tokens.
+    pub token_limits: Arc<dyn TokenLimitStore>,
     /// Providers of language models.
     pub providers: Arc<dyn LlmProviderStore>,
     made: AtomicU64,
@@ -89,6 +91,7 @@ impl Stores {
             + DocumentStore
             + JobQueue
             + SearchHistory
+            + TokenLimitStore
             + LlmProviderStore,
     {
         Self {
@@ -105,6 +108,7 @@ impl Stores {
             documents: store.clone(),
             searches: store.clone(),
             jobs: store.clone(),
+            token_limits: store.clone(),
             providers: store,
             made: AtomicU64::new(0),
         }

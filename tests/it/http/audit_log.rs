@@ -57,7 +57,21 @@ fn recorded() -> Vec<(&'static str, AuditAction, Value)> {
     let model = || json!({"provider_id": 4711, "model_name": "m"});
     let sign_up = json!({"email": "new@example.com", "password": "correct horse battery"});
     let passwords = json!({"old_password": "correct horse", "new_password": "battery staple 9"});
+    let limit = || json!({"enabled": true, "token_budget": 1, "period_hours": 1});
     vec![
+        ("POST /admin/token-rate-limits/global", CreateTokenLimit, limit()),
+        ("POST /admin/token-rate-limits/users", CreateTokenLimit, limit()),
+        ("POST /admin/token-rate-limits/user-group/{group_id}", CreateTokenLimit, limit()),
+        (
+            "PUT /admin/token-rate-limits/rate-limit/{token_rate_limit_id}",
+            UpdateTokenLimit,
+            limit(),
+        ),
+        (
+            "DELETE /admin/token-rate-limits/rate-limit/{token_rate_limit_id}",
+            DeleteTokenLimit,
+            Value::Null,
+        ),
         ("POST /auth/register", Register, sign_up),
         ("POST /auth/login", SignIn, Value::Null),
         ("PATCH /users/me", ChangeAccount, json!({})),

@@ -21,7 +21,11 @@ fn path(template: &str) -> String {
     let path = template.replace("{document_id}", "none").replace("{cc_pair_id}", "1");
     let path = path.replace("{persona_id}", "0").replace("{tool_id}", "1");
     let path = path.replace("{document_set_id}", "4711").replace("{provider_id}", "1");
-    let path = path.replace("{assistant_id}", "1").replace("{user_group_id}", "4711");
+    let path = path
+        .replace("{assistant_id}", "1")
+        .replace("{user_group_id}", "4711")
+        .replace("{group_id}", "4711")
+        .replace("{token_rate_limit_id}", "4711");
     format!("/api{}", path.replace("{file}", "page.js"))
 }
 

@@ -21,6 +21,7 @@ mod search_with_model;
 mod send_search;
 mod sign_in;
 mod system;
+mod token_limits;
 mod user_groups;
 mod user_lists;
 mod users;

@@ -10,8 +10,8 @@ use utoipa::{OpenApi, PartialSchema, ToSchema};
 
 use super::{
     agents, auth, connector_docs, docs, document_sets, groups, health, ingest, ingested, llm,
-    profile, ready, remove_ingested, search, search_history, send_search_message, tools, users,
-    version,
+    profile, ready, remove_ingested, search, search_history, send_search_message, token_limits,
+    tools, users, version,
 };
 use crate::error::ErrorBody;
 use crate::validation::{
@@ -55,6 +55,9 @@ use crate::validation::{
         groups::write::add_users_to_user_group, groups::write::set_curator,
         groups::write::set_manager, groups::write::rename_user_group,
         groups::write::delete_user_group,
+        token_limits::list_global, token_limits::create_global, token_limits::list_users,
+        token_limits::create_users, token_limits::list_groups, token_limits::list_group,
+        token_limits::create_group, token_limits::update, token_limits::delete,
         users::me::me, users::me::get_user_role, users::permissions::my_permissions,
         users::list::list_users, users::list::list_all_users, users::list::list_accepted_users,
         users::list::list_all_accepted_users, users::report::count_users,
@@ -83,6 +86,7 @@ use crate::validation::{
         (name = "language models", description = "Providers of language models, and the defaults."),
         (name = "users", description = "Who there is, who signs in, and what each may do."),
         (name = "user groups", description = "Groups of users, and what is shared with them."),
+        (name = "token limits", description = "How many tokens may be used, and by whom."),
         (name = "system", description = "The deployment itself."),
     ),
 )]

@@ -45,6 +45,9 @@ macro_rules! suites {
         mod document_store {
             trove_testkit::document_store_contract!($start());
         }
+        mod token_limit_store {
+            trove_testkit::token_limit_store_contract!($start());
+        }
         mod search_history {
             trove_testkit::search_history_contract!($start());
         }

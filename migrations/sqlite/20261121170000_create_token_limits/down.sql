@@ -1,0 +1,2 @@
+DROP TABLE token_usage;
+DROP TABLE token_limit;
