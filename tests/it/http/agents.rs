@@ -1,5 +1,8 @@
 //! `/persona`, `/agents` and what belongs to them.
 
+mod models;
+mod rights;
+
 use serde_json::{Value, json};
 use trove_domain::access::Role;
 use trove_engine::EngineConfig;
@@ -85,7 +88,7 @@ async fn an_agent_is_answered_as_it_was_sent() {
     admin.ingest(json!({"document": document("a/b", "A", "apple")})).await.ok();
     server.document_set("Set", true, &[trove_domain::id::CcPairId(1)]).await;
     let label = admin.post("/api/persona/labels", json!({"name": "HR"})).await.ok();
-    provider(&admin, "p", json!({})).await;
+    models::provider(&admin, "p", json!({})).await;
     let sent = json!({
         "name": "Отчёты", "description": "of all", "system_prompt": "be brief",
         "task_prompt": "answer", "document_set_ids": [1], "tool_ids": [1], "datetime_aware": false,
@@ -137,90 +140,6 @@ async fn an_agent_is_answered_as_it_was_sent() {
     assert_eq!((&answer["attached_documents"], &answer["tools"]), (&json!([]), &json!([])));
 }
 
-/// A provider with the model `m`; answers its id.
-async fn provider(admin: &Client<'_>, name: &str, fields: Value) -> i64 {
-    let provider = json!({"name": name, "provider": "openai", "default_model_name": "m"});
-    let path = "/api/admin/llm/provider?is_creation=true";
-    admin.put(path, with(provider, fields)).await.ok()["id"].as_i64().unwrap()
-}
-
-/// `model` at `provider`, as an editor names it.
-fn with_model(provider: Option<&str>, model: Option<&str>) -> Value {
-    let names =
-        json!({"llm_model_provider_override": provider, "llm_model_version_override": model});
-    with(body("a"), names)
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_model_of_an_agent_must_be_there_for_its_editor() {
-    let server = Server::start().await;
-    let admin = server.caller(Role::Admin).await;
-    let basic = server.caller(Role::Basic).await;
-    provider(&admin, "open", json!({})).await;
-    provider(&admin, "closed", json!({"is_public": false})).await;
-    let refused = async |client: &Client<'_>, provider: Option<&str>, model: Option<&str>| {
-        let answer = client.post("/api/persona", with_model(provider, model)).await;
-        answer.refused(400, "INVALID_INPUT")
-    };
-    for (provider, model, field) in [
-        (Some("none"), Some("m"), "llm_model_provider_override"),
-        (Some("none"), None, "llm_model_provider_override"),
-        (Some("open"), Some("x"), "llm_model_version_override"),
-        // There is no default provider.
-        (None, Some("m"), "llm_model_version_override"),
-    ] {
-        let detail = refused(&admin, provider, model).await;
-        assert!(detail.starts_with(field), "{provider:?} {model:?}: {detail}");
-    }
-    // What is closed looks like what is missing.
-    let missing = refused(&basic, Some("none"), Some("m")).await;
-    let closed = refused(&basic, Some("closed"), Some("m")).await;
-    assert_eq!(missing.replace("none", "N"), closed.replace("closed", "N"));
-    let configuration = with(body("a"), json!({"default_model_configuration_id": 7}));
-    let answer = admin.post("/api/persona", configuration).await;
-    let detail = answer.refused(400, "INVALID_INPUT");
-    assert!(detail.starts_with("default_model_configuration_id"), "{detail}");
-    let long = refused(&basic, Some(&"x".repeat(200)), None).await;
-    assert!(long.len() < 400, "{long}");
-    assert_eq!(admin.get("/api/admin/persona").await.ok().as_array().unwrap().len(), 1);
-
-    let id = create(&admin, with_model(Some("closed"), Some("m"))).await;
-    let path = format!("/api/persona/{id}");
-    for (provider, model) in [(Some("open"), Some("m")), (Some("open"), None), (Some(""), Some(""))]
-    {
-        admin.patch(&path, with_model(provider, model)).await.ok();
-    }
-    assert_eq!(read(&admin, id).await.ok()["llm_model_provider_override"], Value::Null);
-}
-
-/// Whoever sends back what it read is not refused for what somebody else has taken away.
-#[tokio::test(flavor = "multi_thread")]
-async fn the_model_that_an_agent_has_may_stay_when_it_is_gone() {
-    let server = Server::start().await;
-    let admin = server.caller(Role::Admin).await;
-    let p = provider(&admin, "p", json!({})).await;
-    let id = create(&admin, with_model(Some("p"), Some("m"))).await;
-    admin.delete(&format!("/api/admin/llm/provider/{p}")).await.ok();
-    let path = format!("/api/persona/{id}");
-    admin.patch(&path, with_model(Some("p"), Some("m"))).await.ok();
-    let other = admin.patch(&path, with_model(Some("p"), None)).await;
-    other.refused(400, "INVALID_INPUT");
-}
-
-/// Bound to agents, a provider is for these.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_provider_that_is_bound_to_an_agent_is_for_no_other() {
-    let server = Server::start().await;
-    let admin = server.caller(Role::Admin).await;
-    let (bound, other) = (create(&admin, body("b")).await, create(&admin, body("o")).await);
-    provider(&admin, "p", json!({"personas": [bound]})).await;
-    let patch = async |id: i64| {
-        admin.patch(&format!("/api/persona/{id}"), with_model(Some("p"), Some("m"))).await
-    };
-    patch(other).await.refused(400, "INVALID_INPUT");
-    patch(bound).await.ok();
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn the_default_agent_is_there_for_everybody_and_stays() {
     let server = Server::start().await;
@@ -247,108 +166,6 @@ async fn the_default_agent_is_there_for_everybody_and_stays() {
     assert_eq!(basic.get("/api/persona").await.ok()[0]["id"], 0);
     basic.delete("/api/persona/0").await.refused(403, "INSUFFICIENT_PERMISSIONS");
     assert_eq!(read(&admin, 0).await.ok()["name"], "Assistant");
-}
-
-/// Everything that can be done to an agent, as `method path body`.
-async fn attempts(client: &Client<'_>, id: i64) -> Vec<Answer> {
-    let path = format!("/api/persona/{id}");
-    let admin = format!("/api/admin/persona/{id}");
-    let mut answers = vec![
-        client.get(&path).await,
-        client.patch(&path, body("taken over")).await,
-        client.patch(&format!("{path}/share"), json!({"user_ids": []})).await,
-        client.patch(&format!("{path}/public"), json!({"is_public": true})).await,
-        client.delete(&path).await,
-        client.patch(&format!("{admin}/visible"), json!({"is_visible": false})).await,
-        client.patch(&format!("{admin}/listed"), json!({"is_listed": false})).await,
-        client.patch(&format!("{admin}/default"), json!({"is_default_persona": true})).await,
-        client.patch(&format!("{admin}/featured"), json!({"is_featured": true})).await,
-    ];
-    for answer in &mut answers {
-        answer.text = answer.text.replace(&id.to_string(), "N");
-        answer.headers.clear();
-    }
-    answers
-}
-
-fn statuses(answers: &[Answer]) -> Vec<u16> {
-    answers.iter().map(|answer| answer.status).collect()
-}
-
-/// CVE-2025-69221: another's agent, a deleted one and a missing one are the same to the byte.
-#[tokio::test(flavor = "multi_thread")]
-async fn cve_2025_69221_foreign_agents_look_like_missing_ones() {
-    let server = Server::start().await;
-    let owner = server.user("own@example.com", Role::Basic).await;
-    let group = server.group("g", &[("own@example.com", true)]).await;
-    let private = json!({"groups": [group.0]});
-    let foreign = create(&owner, with(body("secret"), private)).await;
-    let deleted = create(&owner, with(body("gone"), json!({"is_public": true}))).await;
-    owner.delete(&format!("/api/persona/{deleted}")).await.ok();
-    for role in Role::ALL {
-        let client = server.user(&format!("{role}@example.com"), role).await;
-        if role == Role::Curator || role == Role::GlobalCurator {
-            server.group(role.as_str(), &[(&format!("{role}@example.com"), true)]).await;
-        }
-        let missing = attempts(&client, 990_001).await;
-        let text = |answers: &[Answer]| -> Vec<(u16, String)> {
-            answers.iter().map(|answer| (answer.status, answer.text.clone())).collect()
-        };
-        assert_eq!(text(&attempts(&client, deleted).await), text(&missing), "{role}");
-        if role != Role::Admin {
-            assert_eq!(text(&attempts(&client, foreign).await), text(&missing), "{role}");
-            let listed = client.get("/api/persona").await.ok();
-            assert_eq!(names(&listed), ["Assistant"], "{role}");
-        }
-        assert_eq!(missing[0].status, 404);
-        missing[0].refused(404, "PERSONA_NOT_FOUND");
-    }
-    assert_eq!(statuses(&attempts(&server.nobody(), foreign).await), [401; 9]);
-    let kept = read(&owner, foreign).await.ok();
-    assert_eq!((&kept["name"], &kept["is_public"]), (&json!("secret"), &json!(false)));
-}
-
-/// 403, as it is no secret that there is one; and shares are for those who may change it.
-#[tokio::test(flavor = "multi_thread")]
-async fn whoever_only_sees_an_agent_does_not_change_it() {
-    let server = Server::start().await;
-    let owner = server.user("own@example.com", Role::Basic).await;
-    let shared = server.user("sha@example.com", Role::Basic).await;
-    let member = server.user("mem@example.com", Role::Curator).await;
-    let members = [("own@example.com", false), ("mem@example.com", false)];
-    let group = server.group("g", &members).await;
-    let shares = json!({"users": [id_of(&shared).await], "groups": [group.0]});
-    let id = create(&owner, with(body("a"), shares)).await;
-    for (client, admin) in [(&shared, 403), (&member, 403)] {
-        let expected = [200, 403, 403, 403, 403, admin, admin, admin, admin];
-        assert_eq!(statuses(&attempts(client, id).await), expected);
-        let seen = read(client, id).await.ok();
-        for hidden in ["users", "groups", "user_shares", "group_shares"] {
-            assert_eq!(seen[hidden], json!([]), "{hidden}");
-        }
-        assert_eq!(seen["sharing_status"], "SHARED");
-    }
-    let own = read(&owner, id).await.ok();
-    assert_eq!(own["user_shares"][0]["user"]["email"], "sha@example.com");
-    assert_eq!(own["group_shares"][0]["group_id"], group.0);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_curator_changes_agents_of_its_groups_and_deletes_none_of_others() {
-    let server = Server::start().await;
-    let owner = server.user("own@example.com", Role::Basic).await;
-    let curator = server.user("cur@example.com", Role::Curator).await;
-    let members = [("own@example.com", false), ("cur@example.com", true)];
-    let group = server.group("g", &members).await;
-    let id = create(&owner, with(body("a"), json!({"groups": [group.0]}))).await;
-    curator.patch(&format!("/api/persona/{id}"), body("b")).await.ok();
-    let listed = json!({"is_listed": false});
-    curator.patch(&format!("/api/admin/persona/{id}/listed"), listed).await.ok();
-    let path = format!("/api/persona/{id}");
-    curator.delete(&path).await.refused(403, "INSUFFICIENT_PERMISSIONS");
-    let editable = curator.get("/api/admin/persona?get_editable=true").await.ok();
-    assert_eq!(names(&editable), ["b"]);
-    assert_eq!(read(&owner, id).await.ok()["is_visible"], false);
 }
 
 #[tokio::test(flavor = "multi_thread")]
