@@ -120,3 +120,55 @@ async fn the_last_key_of_an_administrator_is_revoked_by_force_only() {
     assert_eq!(run(key(&["revoke", "2", "--force"])).await.status.code(), Some(0));
     assert_eq!(run(key(&["revoke", "2"])).await.status.code(), Some(0), "it is revoked already");
 }
+
+#[tokio::test]
+async fn a_key_with_an_account_of_its_own_is_made_replaced_and_ended() {
+    let temp = tempfile::tempdir().unwrap();
+    let service = Service::start(temp.path()).await;
+    let key = |arguments: &[&str]| {
+        let mut command = trove(&["key"]);
+        command.args(arguments).arg("--data-dir").arg(temp.path());
+        command
+    };
+    let role = async |token: &str| {
+        let me = service.client.get(format!("{}/api/me", service.address)).bearer_auth(token);
+        let answer = me.send().await.unwrap();
+        if answer.status() != StatusCode::OK {
+            return answer.status().to_string();
+        }
+        answer.json::<Value>().await.unwrap()["role"].as_str().unwrap().to_owned()
+    };
+    let made = run(key(&["create", "--role", "curator", "--name", "robot", "--json"])).await;
+    let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+    let first = made["key"].as_str().unwrap();
+    assert_eq!(role(first).await, "curator");
+
+    let listed: Value =
+        serde_json::from_slice(&run(key(&["list", "--json"])).await.stdout).unwrap();
+    let robot = listed.as_array().unwrap().iter().find(|key| key["name"] == "robot").unwrap();
+    assert_eq!((&robot["kind"], &robot["role"]), (&"service".into(), &"curator".into()));
+    assert!(robot["last_used_at"].is_string(), "{robot}");
+    assert!(text(run(key(&["list"])).await.stdout).contains("LAST USED"));
+
+    let id = made["id"].to_string();
+    let second = text(run(key(&["regenerate", &id])).await.stdout);
+    let second = second.trim();
+    assert_eq!(
+        (role(first).await.as_str(), role(second).await.as_str()),
+        ("401 Unauthorized", "curator")
+    );
+    // The key of a person is not replaced.
+    let error = refused(key(&["regenerate", "1"]), 1).await;
+    assert!(error.contains("acts as a person"), "{error}");
+    let error = refused(key(&["regenerate", "4711"]), 1).await;
+    assert!(error.contains("4711"), "{error}");
+    let error = refused(key(&["create", "--role", "root"]), 2).await;
+    assert!(error.contains("--role"), "{error}");
+    let both = key(&["create", "--role", "basic", "--user", "admin@trove.localhost"]);
+    assert!(refused(both, 2).await.contains("cannot be used with"));
+
+    assert_eq!(run(key(&["revoke", &id])).await.status.code(), Some(0));
+    assert_eq!(role(second).await, "401 Unauthorized");
+    let listed = text(run(key(&["list"])).await.stdout);
+    assert!(!listed.contains("robot"), "the account is gone with its key: {listed}");
+}

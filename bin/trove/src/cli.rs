@@ -133,6 +133,9 @@ pub enum KeyCommand {
         /// Address of the user that the key acts as
         #[arg(long, value_name = "EMAIL", default_value = FIRST_ADMIN_EMAIL)]
         user: String,
+        /// Make an account of its own for the key, with this role
+        #[arg(long, value_name = "ROLE", value_parser = role, conflicts_with = "user")]
+        role: Option<Role>,
         /// Name to recognise the key by
         #[arg(long, value_parser = short_name)]
         name: Option<String>,
@@ -146,7 +149,15 @@ pub enum KeyCommand {
         #[arg(long)]
         json: bool,
     },
-    /// End a key, from the next request on
+    /// Put a new key in the place of one that has an account of its own, and print it
+    Regenerate {
+        /// Number of the key, as listed
+        id: i32,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// End a key, from the next request on, and remove the account that was made for it
     Revoke {
         /// Number of the key, as listed
         id: i32,

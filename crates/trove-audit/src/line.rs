@@ -6,8 +6,8 @@ use std::fmt;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use trove_domain::audit::{Actor, AuditEntry, NumberedEntry};
-use trove_domain::id::{ApiKeyId, UserId};
+use trove_domain::audit::{Actor, ActorToken, AuditEntry, NumberedEntry};
+use trove_domain::id::{AccessTokenId, ApiKeyId, UserId};
 use uuid::Uuid;
 
 /// Longest line in bytes. Entries are far shorter: their texts are bounded.
@@ -61,6 +61,8 @@ struct Content {
     email: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     api_key: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    access_token: Option<i32>,
     action: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     subject: Option<String>,
@@ -85,13 +87,16 @@ pub(crate) struct Line {
 
 impl Content {
     fn of(number: u64, entry: AuditEntry, prev: Hash) -> Self {
-        let (actor, user, email, api_key) = match entry.actor {
-            Actor::User { id, email, key } => {
-                ("user", Some(id.0), Some(email), key.map(|key| key.0))
-            }
+        let (actor, user, email, token) = match entry.actor {
+            Actor::User { id, email, token } => ("user", Some(id.0), Some(email), token),
             Actor::Operator => ("operator", None, None, None),
             Actor::System => ("system", None, None, None),
             Actor::Nobody => ("nobody", None, None, None),
+        };
+        let (api_key, access_token) = match token {
+            None => (None, None),
+            Some(ActorToken::ApiKey(key)) => (Some(key.0), None),
+            Some(ActorToken::AccessToken(token)) => (None, Some(token.0)),
         };
         Self {
             number,
@@ -100,6 +105,7 @@ impl Content {
             user,
             email,
             api_key,
+            access_token,
             action: entry.action.as_str().to_owned(),
             subject: entry.subject,
             outcome: entry.outcome.as_str().to_owned(),
@@ -123,7 +129,13 @@ impl Content {
     fn entry(self) -> Result<AuditEntry, String> {
         let actor = match (self.actor.as_str(), self.user, self.email) {
             ("user", Some(id), Some(email)) => {
-                Actor::User { id: UserId(id), email, key: self.api_key.map(ApiKeyId) }
+                let token = match (self.api_key, self.access_token) {
+                    (None, None) => None,
+                    (Some(key), None) => Some(ActorToken::ApiKey(ApiKeyId(key))),
+                    (None, Some(token)) => Some(ActorToken::AccessToken(AccessTokenId(token))),
+                    (Some(_), Some(_)) => return Err("the actor has two tokens".to_owned()),
+                };
+                Actor::User { id: UserId(id), email, token }
             }
             ("operator", None, None) => Actor::Operator,
             ("system", None, None) => Actor::System,

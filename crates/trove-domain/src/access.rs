@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::id::{ApiKeyId, GroupId, UserId};
+use crate::access_token::TokenScopes;
+use crate::id::{AccessTokenId, ApiKeyId, GroupId, UserId};
 use crate::session::Session;
 
 /// What a user may do in the deployment.
@@ -104,6 +105,13 @@ pub enum Proof {
     Session(Session),
     /// An API key.
     ApiKey(ApiKeyId),
+    /// A personal access token.
+    AccessToken {
+        /// Which one.
+        id: AccessTokenId,
+        /// What it is restricted to; everything that its owner may do when `None`.
+        scopes: Option<TokenScopes>,
+    },
     /// Nothing: the program around the engine vouches for the caller.
     Trusted,
 }

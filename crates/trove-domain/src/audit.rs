@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use crate::access::{Caller, Proof};
-use crate::id::{ApiKeyId, UserId};
+use crate::id::{AccessTokenId, ApiKeyId, UserId};
 
 /// Most characters of one text of an entry. Longer ones are cut: whoever names things does not
 /// decide how long the log becomes.
@@ -20,8 +20,8 @@ pub enum Actor {
         id: UserId,
         /// Its address at that time.
         email: String,
-        /// The API key that it proved itself with, if it was one.
-        key: Option<ApiKeyId>,
+        /// What it proved itself with, where that was no session.
+        token: Option<ActorToken>,
     },
     /// Whoever uses the command line of the machine.
     Operator,
@@ -35,12 +35,22 @@ impl Actor {
     /// The user who calls.
     #[must_use]
     pub fn of(caller: &Caller) -> Self {
-        let key = match caller.proof {
-            Proof::ApiKey(key) => Some(key),
+        let token = match caller.proof {
+            Proof::ApiKey(key) => Some(ActorToken::ApiKey(key)),
+            Proof::AccessToken { id, scopes: _ } => Some(ActorToken::AccessToken(id)),
             Proof::Session(_) | Proof::Trusted => None,
         };
-        Self::User { id: caller.user, email: caller.email.clone(), key }
+        Self::User { id: caller.user, email: caller.email.clone(), token }
     }
+}
+
+/// What a program proves itself with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActorToken {
+    /// An API key.
+    ApiKey(ApiKeyId),
+    /// A personal access token.
+    AccessToken(AccessTokenId),
 }
 
 /// What came of an action.
@@ -155,8 +165,16 @@ actions! {
     FirstAdministrator = "user.first_administrator" Required;
     /// An API key is made.
     CreateKey = "api_key.create" Required;
+    /// A service account, or the name of its key, is changed.
+    UpdateKey = "api_key.update" Required;
+    /// An API key gets another token.
+    RegenerateKey = "api_key.regenerate" Required;
     /// An API key is ended.
     RevokeKey = "api_key.revoke" Required;
+    /// A personal access token is made.
+    CreateAccessToken = "access_token.create" Required;
+    /// A personal access token is ended.
+    RevokeAccessToken = "access_token.revoke" Required;
     /// A group is made.
     CreateGroup = "group.create" Required;
     /// Members and pairs of a group are replaced.

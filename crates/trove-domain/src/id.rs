@@ -43,6 +43,8 @@ integer_id! {
     DocumentSetId;
     /// An API key (not its secret).
     ApiKeyId;
+    /// A personal access token (not its secret).
+    AccessTokenId;
     /// A session that began by signing in (not its secret).
     SessionId;
     /// An agent: a way to search and talk, with prompts and knowledge of its own.

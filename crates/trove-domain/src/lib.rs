@@ -14,7 +14,9 @@
 #![deny(missing_docs)]
 
 pub mod access;
+pub mod access_token;
 pub mod agent;
+pub mod api_key;
 pub mod audit;
 pub mod cc_pair;
 pub mod chunk;

@@ -6,6 +6,7 @@
 //! a store method is one business step, atomic as such.
 
 mod access_filter;
+mod access_token_store;
 mod agent_store;
 mod api_key_store;
 mod audit_log;
@@ -31,11 +32,12 @@ mod token_limit_store;
 mod user_store;
 
 pub use access_filter::AccessFilter;
+pub use access_token_store::{ACCESS_TOKENS_KEPT, ACCESS_TOKENS_MAX, AccessTokenStore};
 pub use agent_store::{
     AgentChange, AgentFilter, AgentFlags, AgentPlace, AgentReference, AgentSharing, AgentStore,
     AgentWrite, SeenAgent,
 };
-pub use api_key_store::ApiKeyStore;
+pub use api_key_store::{ApiKeyStore, SERVICE_ACCOUNTS_MAX};
 pub use audit_log::{AuditLog, AuditLogError};
 pub use cc_pair_store::{AccessChange, CcPairStore, NewCcPair};
 pub use clock::Clock;

@@ -1,10 +1,10 @@
-//! Users and their API keys.
+//! Users.
 
 use chrono::{DateTime, Utc};
 
-use crate::access::{Caller, Proof, Role};
+use crate::access::Role;
 use crate::group::Group;
-use crate::id::{ApiKeyId, UserId};
+use crate::id::UserId;
 
 /// A user, human or service account.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,59 +106,5 @@ pub struct TokenHash(pub [u8; 32]);
 impl std::fmt::Debug for TokenHash {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("TokenHash(..)")
-    }
-}
-
-/// An API key as it is kept: everything but the secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApiKey {
-    /// Its key.
-    pub id: ApiKeyId,
-    /// Name given by whoever made it.
-    pub name: Option<String>,
-    /// Beginning and end of the token, to recognise it by.
-    pub display: String,
-    /// The user it acts as.
-    pub user: UserId,
-    /// When it was made.
-    pub created_at: DateTime<Utc>,
-    /// When it stopped working, if it did.
-    pub revoked_at: Option<DateTime<Utc>>,
-}
-
-/// An API key to store.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewApiKey {
-    /// Name given by whoever makes it.
-    pub name: Option<String>,
-    /// Beginning and end of the token.
-    pub display: String,
-    /// Hash of the token.
-    pub hash: TokenHash,
-    /// The user it acts as.
-    pub user: UserId,
-    /// When it is made.
-    pub created_at: DateTime<Utc>,
-}
-
-/// A key that works, with the user it acts as.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyHolder {
-    /// The key.
-    pub key: ApiKeyId,
-    /// The user, who is active.
-    pub user: User,
-}
-
-impl KeyHolder {
-    /// The caller that a request with this key comes from.
-    #[must_use]
-    pub fn into_caller(self) -> Caller {
-        Caller {
-            user: self.user.id,
-            email: self.user.email,
-            role: self.user.role,
-            proof: Proof::ApiKey(self.key),
-        }
     }
 }

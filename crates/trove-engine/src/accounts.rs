@@ -1,5 +1,6 @@
 //! People: who there is, who may register and sign in, and what administrators change of them.
 
+mod access_tokens;
 mod config;
 mod error;
 mod lists;
@@ -12,6 +13,9 @@ mod sign_in;
 mod throttle;
 mod users;
 
+pub use access_tokens::{
+    ACCESS_TOKEN_DAYS_MAX, AccessTokenError, AccessTokenRequest, token_scopes,
+};
 pub use config::{AccountConfig, HashingConfig, RegistrationPolicy};
 pub use error::{AccountError, SignInError};
 pub use lists::{AcceptedFilter, AllUsers, USERS_PAGE};

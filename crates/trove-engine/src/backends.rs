@@ -2,10 +2,10 @@ use std::sync::Arc;
 
 use crate::system::{SystemClock, SystemIds};
 use trove_domain::port::{
-    AccessFilter, AgentStore, ApiKeyStore, AuditLog, CcPairStore, Clock, DocumentIndex,
-    DocumentSetStore, DocumentStore, EmbeddingModel, GroupStore, IdGenerator, InvitationStore,
-    JobQueue, LanguageModel, LanguageModelFactory, LlmProviderStore, ProfileStore, SearchHistory,
-    SecretCipher, SessionStore, TokenLimitStore, UserStore,
+    AccessFilter, AccessTokenStore, AgentStore, ApiKeyStore, AuditLog, CcPairStore, Clock,
+    DocumentIndex, DocumentSetStore, DocumentStore, EmbeddingModel, GroupStore, IdGenerator,
+    InvitationStore, JobQueue, LanguageModel, LanguageModelFactory, LlmProviderStore, ProfileStore,
+    SearchHistory, SecretCipher, SessionStore, TokenLimitStore, UserStore,
 };
 
 /// Everything outside that an engine works with. Replace any of them in a test with struct update
@@ -45,6 +45,8 @@ pub struct Backends {
     pub sessions: Arc<dyn SessionStore>,
     /// API keys.
     pub api_keys: Arc<dyn ApiKeyStore>,
+    /// Personal access tokens.
+    pub access_tokens: Arc<dyn AccessTokenStore>,
     /// What a caller may read.
     pub access: Arc<dyn AccessFilter>,
     /// What users searched for.
@@ -72,6 +74,7 @@ impl Backends {
     ) -> Self
     where
         S: AccessFilter
+            + AccessTokenStore
             + AgentStore
             + ApiKeyStore
             + CcPairStore
@@ -104,6 +107,7 @@ impl Backends {
             profiles: Arc::<S>::clone(store),
             sessions: Arc::<S>::clone(store),
             api_keys: Arc::<S>::clone(store),
+            access_tokens: Arc::<S>::clone(store),
             access: Arc::<S>::clone(store),
             search_history: Arc::<S>::clone(store),
             token_limits: Arc::<S>::clone(store),

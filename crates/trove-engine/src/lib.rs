@@ -22,7 +22,7 @@ pub mod retrieval;
 
 use std::sync::Arc;
 
-pub use authentication::KEY_PREFIX;
+pub use authentication::{ACCESS_TOKEN_PREFIX, KEY_PREFIX};
 pub use backends::Backends;
 pub use config::{EngineConfig, IngestionLimits};
 pub use system::{SystemClock, SystemIds};

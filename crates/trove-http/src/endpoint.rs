@@ -10,6 +10,7 @@ use actix_web::web::{self, Data};
 use actix_web::{FromRequest, Handler, HttpRequest, HttpResponse, Responder, Route};
 use futures_util::FutureExt;
 use tracing::Span;
+use trove_domain::access_token::TokenScope;
 use trove_engine::audit::on_behalf_of;
 
 use crate::Settings;
@@ -58,7 +59,20 @@ pub struct EndpointInfo {
     pub documented: bool,
     /// Whether it answers without the prefix, too.
     pub at_root: bool,
+    /// Whether a personal access token that is restricted gets in.
+    pub scope: ScopeRule,
     pub(crate) allowance: Allowance,
+}
+
+/// Which restricted personal access tokens an endpoint lets in. None, unless it says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScopeRule {
+    /// None of them.
+    Unrestricted,
+    /// All of them.
+    Any,
+    /// Those with this scope.
+    One(TokenScope),
 }
 
 /// How long an endpoint may work.
@@ -110,6 +124,7 @@ impl Endpoint {
             companion_of: None,
             documented: true,
             at_root: false,
+            scope: ScopeRule::Unrestricted,
             allowance: Allowance::Request,
         };
         Self { info, companion: None, route: Box::new(route) }
@@ -130,6 +145,18 @@ impl Endpoint {
     /// Leaves it out of the document.
     pub(crate) fn undocumented(mut self) -> Self {
         self.info.documented = false;
+        self
+    }
+
+    /// Lets in personal access tokens with this scope.
+    pub(crate) fn scope(mut self, scope: TokenScope) -> Self {
+        self.info.scope = ScopeRule::One(scope);
+        self
+    }
+
+    /// Lets in personal access tokens whatever their scopes.
+    pub(crate) fn any_scope(mut self) -> Self {
+        self.info.scope = ScopeRule::Any;
         self
     }
 
@@ -181,8 +208,7 @@ where
     };
     let allowance = settings.allowance(info.allowance);
     let work = async {
-        let admitted =
-            guard::admit(&request, &settings.engine, &settings.config, info.policy, info.gate);
+        let admitted = guard::admit(&request, &settings.engine, &settings.config, &info);
         within(allowance, admitted).await?;
         // Reading has a time limit of its own, which blames the client.
         let origin = guard::origin_of(&request);

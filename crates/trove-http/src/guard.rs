@@ -4,13 +4,14 @@ use actix_web::HttpMessage;
 use actix_web::HttpRequest;
 use actix_web::http::header::{AUTHORIZATION, HeaderMap, HeaderName};
 use secrecy::SecretString;
-use trove_domain::access::{self, Role};
+use trove_domain::access::{self, Proof, Role};
+use trove_domain::access_token::TokenScope;
 use trove_domain::audit::Actor;
 use trove_engine::audit::Origin;
 use trove_engine::{Engine, KEY_PREFIX};
 
 use crate::HttpConfig;
-use crate::endpoint::{Gate, Policy};
+use crate::endpoint::{EndpointInfo, Gate, Policy, ScopeRule};
 use crate::envelope::RequestId;
 use crate::error::{ApiError, Refusal};
 use crate::extract::Caller;
@@ -25,9 +26,9 @@ pub(crate) async fn admit(
     request: &HttpRequest,
     engine: &Engine,
     config: &HttpConfig,
-    policy: Policy,
-    gate: Gate,
+    info: &EndpointInfo,
 ) -> Result<(), ApiError> {
+    let EndpointInfo { policy, gate, scope, .. } = *info;
     if policy == Policy::Public {
         // What anybody may send changes whose session a browser has.
         origin::check(request, config)?;
@@ -35,6 +36,9 @@ pub(crate) async fn admit(
         let caller = authenticate(request, engine, config).await?;
         if !policy.admits(caller.role) {
             return Err(Refusal::Forbidden { needed: policy.needed() }.into());
+        }
+        if !scope.admits(caller.proof) {
+            return Err(Refusal::Forbidden { needed: scope.needed() }.into());
         }
         request.extensions_mut().insert(Caller(caller));
     }
@@ -69,6 +73,29 @@ async fn authenticate(
     }
     let token = token(request.headers()).ok_or(Refusal::Unauthenticated)?;
     Ok(engine.authenticate(&token).await?.ok_or(Refusal::Unauthenticated)?)
+}
+
+impl ScopeRule {
+    /// Whether whoever proves itself so may call.
+    #[must_use]
+    pub fn admits(self, proof: Proof) -> bool {
+        let Proof::AccessToken { scopes: Some(scopes), .. } = proof else { return true };
+        match self {
+            Self::Unrestricted => false,
+            Self::Any => true,
+            Self::One(scope) => scopes.allow(scope),
+        }
+    }
+
+    fn needed(self) -> &'static str {
+        match self {
+            Self::Unrestricted | Self::Any => "a token without restriction to scopes",
+            Self::One(TokenScope::ReadSearch) => "a token with the scope read:search",
+            Self::One(TokenScope::ReadChat) => "a token with the scope read:chat",
+            Self::One(TokenScope::WriteChat) => "a token with the scope write:chat",
+            Self::One(TokenScope::UseLlmGateway) => "a token with the scope use:llm_gateway",
+        }
+    }
 }
 
 impl Policy {

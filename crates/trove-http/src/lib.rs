@@ -37,7 +37,7 @@ use bytes::Bytes;
 use trove_engine::Engine;
 
 use endpoint::Allowance;
-pub use endpoint::{EndpointInfo, Gate, Policy};
+pub use endpoint::{EndpointInfo, Gate, Policy, ScopeRule};
 pub use openapi::openapi;
 pub use readiness::{Component, ComponentState, Readiness, ReadinessProbe};
 pub use routes::inventory;

@@ -1,6 +1,8 @@
 //! Every route, with who may call it.
 
+mod access_tokens;
 mod agents;
+mod api_keys;
 mod auth;
 mod connector_docs;
 mod docs;
@@ -29,6 +31,7 @@ use std::collections::BTreeMap;
 use actix_web::HttpRequest;
 use actix_web::http::Method;
 use actix_web::web::{self, ServiceConfig};
+use trove_domain::access_token::TokenScope;
 
 use crate::HttpConfig;
 use crate::endpoint::{Endpoint, EndpointInfo, Gate, Policy};
@@ -39,7 +42,28 @@ pub(crate) use schema::Document;
 
 /// The table of routes.
 fn endpoints() -> Vec<Endpoint> {
-    content().into_iter().chain(people()).chain(groups()).collect()
+    content().into_iter().chain(people()).chain(keys()).chain(groups()).collect()
+}
+
+/// Keys of programs, and tokens that people make.
+#[rustfmt::skip]
+fn keys() -> Vec<Endpoint> {
+    use Gate::Open;
+    use Policy::{Admin, Basic};
+    let (get, post) = (|| Method::GET, || Method::POST);
+    let (patch, delete) = (|| Method::PATCH, || Method::DELETE);
+    vec![
+        Endpoint::new(get(), "/admin/api-key", Admin, Open, api_keys::list_api_keys),
+        Endpoint::new(post(), "/admin/api-key", Admin, Open, api_keys::create_api_key),
+        Endpoint::new(patch(), "/admin/api-key/{api_key_id}", Admin, Open, api_keys::update_api_key),
+        Endpoint::new(delete(), "/admin/api-key/{api_key_id}", Admin, Open, api_keys::delete_api_key),
+        Endpoint::new(post(), "/admin/api-key/{api_key_id}/regenerate", Admin, Open, api_keys::regenerate_api_key),
+
+        Endpoint::new(get(), "/user/pats", Basic, Open, access_tokens::list_access_tokens),
+        Endpoint::new(post(), "/user/pats", Basic, Open, access_tokens::create_access_token),
+        Endpoint::new(get(), "/user/pats/scopes", Basic, Open, access_tokens::list_scopes),
+        Endpoint::new(delete(), "/user/pats/{token_id}", Basic, Open, access_tokens::delete_access_token),
+    ]
 }
 
 /// Groups of people, and how many tokens people may use.
@@ -75,6 +99,7 @@ fn groups() -> Vec<Endpoint> {
 /// What is searched, how, and the deployment itself.
 #[rustfmt::skip]
 fn content() -> Vec<Endpoint> {
+    use TokenScope::ReadSearch;
     use Gate::{Open, VectorDb};
     use Policy::{Admin, Basic, Curator, Limited, Public};
     let (get, post, delete) = (|| Method::GET, || Method::POST, || Method::DELETE);
@@ -85,10 +110,11 @@ fn content() -> Vec<Endpoint> {
         Endpoint::new(get(), "/health/ready", Public, Open, ready::ready).at_root(),
         Endpoint::new(get(), "/version", Public, Open, version::version).at_root(),
 
-        Endpoint::new(post(), "/search", Basic, VectorDb, search::search).searching(),
+        Endpoint::new(post(), "/search", Basic, VectorDb, search::search)
+            .searching().scope(ReadSearch),
         Endpoint::new(post(), "/search/send-search-message", Basic, VectorDb, send_search_message::send_search_message)
-            .searching(),
-        Endpoint::new(get(), "/search/search-history", Basic, Open, search_history::search_history),
+            .searching().scope(ReadSearch),
+        Endpoint::new(get(), "/search/search-history", Basic, Open, search_history::search_history).scope(ReadSearch),
 
         Endpoint::new(post(), "/ingestion", Curator, VectorDb, ingest::ingest)
             .also_at("/onyx-api/ingestion").slow(),
@@ -154,8 +180,8 @@ fn people() -> Vec<Endpoint> {
     let (get, post, delete) = (|| Method::GET, || Method::POST, || Method::DELETE);
     let (patch, put) = (|| Method::PATCH, || Method::PUT);
     vec![
-        Endpoint::new(get(), "/me", Limited, Open, users::me::me),
-        Endpoint::new(get(), "/me/permissions", Basic, Open, users::permissions::my_permissions),
+        Endpoint::new(get(), "/me", Limited, Open, users::me::me).any_scope(),
+        Endpoint::new(get(), "/me/permissions", Basic, Open, users::permissions::my_permissions).any_scope(),
         Endpoint::new(get(), "/get-user-role", Basic, Open, users::me::get_user_role),
         Endpoint::new(get(), "/users", Basic, Open, users::list::list_users),
         Endpoint::new(get(), "/manage/users", Curator, Open, users::list::list_all_users),

@@ -51,7 +51,7 @@ async fn index(store: &Store, count: usize) -> Result<(), Box<dyn Error>> {
             let documents: Vec<_> = (first..first + BATCH).map(document).collect();
             let ids: Vec<_> = documents.iter().map(|document| document.id.clone()).collect();
             let start = Instant::now();
-            store.get(&ids).await?;
+            DocumentStore::get(store, &ids).await?;
             let got = Instant::now();
             let revisions = store.register(CcPair::DEFAULT, &documents, at(0)).await?;
             let registered = Instant::now();
@@ -111,7 +111,7 @@ async fn request(store: &Store, stores: &Stores) -> Result<(), Box<dyn Error>> {
     let hash = token_hash(1);
     let start = Instant::now();
     for _ in 0..CALLS {
-        store.find(&hash).await?;
+        ApiKeyStore::find(store, &hash).await?;
     }
     println!("find           {:>16.1} µs", per_call(start));
     let start = Instant::now();

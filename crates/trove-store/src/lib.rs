@@ -5,6 +5,7 @@
 //! database gets them.
 
 mod access;
+mod access_tokens;
 mod agents;
 mod backend;
 mod documents;

@@ -57,6 +57,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "20261121150000_create_search_history",
     "20261121160000_add_group_administration",
     "20261121170000_create_token_limits",
+    "20261121180000_create_access_tokens",
 ];
 
 const REGISTER: &str =

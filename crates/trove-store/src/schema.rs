@@ -60,6 +60,23 @@ diesel::table! {
         user_id -> Guid,
         created_at -> Instant,
         revoked_at -> Nullable<Instant>,
+        last_used_at -> Nullable<Instant>,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{Integer, Nullable, Text};
+    use crate::sql::{Guid, Instant};
+    access_token (id) {
+        id -> Integer,
+        name -> Text,
+        display -> Text,
+        token_hash -> Text,
+        user_id -> Guid,
+        scopes -> Nullable<Text>,
+        created_at -> Instant,
+        expires_at -> Nullable<Instant>,
+        last_used_at -> Nullable<Instant>,
     }
 }
 
@@ -418,6 +435,7 @@ diesel::joinable!(token_limit -> user_group (group_id));
 diesel::joinable!(agent -> user_account (owner_id));
 diesel::joinable!(agent_label_link -> agent_label (label_id));
 diesel::joinable!(agent_user -> user_account (user_id));
+diesel::joinable!(access_token -> user_account (user_id));
 diesel::joinable!(api_key -> user_account (user_id));
 diesel::joinable!(cc_pair -> connector (connector_id));
 diesel::joinable!(cc_pair -> credential (credential_id));
@@ -432,6 +450,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     invitation,
     user_session,
     api_key,
+    access_token,
     user_group,
     user_group_member,
     token_limit,

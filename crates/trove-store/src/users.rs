@@ -13,6 +13,7 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncConnection, RunQueryDsl};
 use trove_domain::access::Role;
+use trove_domain::api_key::NewApiKey;
 use trove_domain::error::StoreError;
 use trove_domain::id::{SessionId, UserId};
 use trove_domain::job::NewJob;
@@ -21,25 +22,27 @@ use trove_domain::port::{
     AddressChange, NewUser, Registered, RegistrationRule, SignUp, UserChange, UserCount,
     UserFilter, UserStore,
 };
-use trove_domain::user::{ListedUser, NewApiKey, PasswordHash, User};
+use trove_domain::user::{ListedUser, PasswordHash, User};
 
 use crate::Store;
 use crate::backend::{read, transact};
 use crate::keys::insert_key;
 use crate::locks::Locks;
 use crate::schema::user_account;
-use crate::sql::{Id, Time};
-use rows::email_key;
-pub(crate) use rows::{UserRow, user};
+use crate::sql::Id;
+pub(crate) use list::load_users;
+pub(crate) use rows::{UserRow, email_key, user};
 
 /// Adds a user unless the address or the id is taken; answers whether it did.
 macro_rules! insert_user {
-    ($conn:expr, $user:expr) => {
+    ($conn:expr, $user:expr) => {{
+        use crate::schema::user_account;
+        use crate::sql::{Id, Time};
         diesel::insert_into(user_account::table)
             .values((
                 user_account::id.eq(Id($user.id.0)),
                 user_account::email.eq(&$user.email),
-                user_account::email_key.eq(email_key(&$user.email)),
+                user_account::email_key.eq(crate::users::email_key(&$user.email)),
                 user_account::kind.eq($user.kind.as_str()),
                 user_account::role.eq($user.role.as_str()),
                 user_account::active.eq(true),
@@ -50,15 +53,17 @@ macro_rules! insert_user {
             .execute($conn)
             .await?
             == 1
-    };
+    }};
 }
-use insert_user;
+pub(crate) use insert_user;
 
-/// How many administrators there are, kept out or not.
+/// How many people are administrators, kept out or not.
 macro_rules! admins {
     ($conn:expr) => {{
+        use trove_domain::user::AccountKind;
         let admins: i64 = user_account::table
             .filter(user_account::role.eq(Role::Admin.as_str()))
+            .filter(user_account::kind.eq(AccountKind::Person.as_str()))
             .count()
             .get_result($conn)
             .await?;

@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use futures::future::join_all;
-use trove_domain::audit::{Actor, AuditAction, AuditEntry, AuditOutcome, NumberedEntry};
-use trove_domain::id::{ApiKeyId, UserId};
+use trove_domain::audit::{
+    Actor, ActorToken, AuditAction, AuditEntry, AuditOutcome, NumberedEntry,
+};
+use trove_domain::id::{AccessTokenId, ApiKeyId, UserId};
 use trove_domain::port::{AuditLog, AuditLogError};
 use uuid::Uuid;
 
@@ -60,9 +62,15 @@ pub async fn entries_are_numbered_from_one(log: &dyn AuditLog) {
 pub async fn an_entry_reads_back_as_it_was(log: &dyn AuditLog) {
     let id = UserId(Uuid::from_u128(7));
     let email = "o'hara\"\u{1}\n@example.com".to_owned();
-    let user = |key| Actor::User { id, email: email.clone(), key };
-    let actors =
-        [user(Some(ApiKeyId(3))), user(None), Actor::Operator, Actor::System, Actor::Nobody];
+    let user = |token| Actor::User { id, email: email.clone(), token };
+    let actors = [
+        user(Some(ActorToken::ApiKey(ApiKeyId(3)))),
+        user(Some(ActorToken::AccessToken(AccessTokenId(3)))),
+        user(None),
+        Actor::Operator,
+        Actor::System,
+        Actor::Nobody,
+    ];
     let mut written = Vec::new();
     for (actor, action) in actors.into_iter().cycle().zip(AuditAction::ALL) {
         let details = [("имя", "строка\r\n\u{2028}"), ("", ""), ("n", "{\"a\":1}")];

@@ -9,6 +9,7 @@
 )]
 
 pub mod access_filter;
+pub mod access_token_store;
 pub mod agent_store;
 pub mod api_key_store;
 pub mod audit_log;

@@ -8,19 +8,21 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 use trove_domain::access::{Caller, Proof, Role};
+use trove_domain::access_token::{AccessToken, NewAccessToken};
+use trove_domain::api_key::{ApiKey, NewApiKey};
 use trove_domain::cc_pair::AccessType;
 use trove_domain::document::Metadata;
 use trove_domain::error::StoreError;
 use trove_domain::id::{CcPairId, DocumentId, GroupId, UserId};
 use trove_domain::job::{ClaimedJob, NewJob};
 use trove_domain::port::{
-    AccessFilter, AgentStore, ApiKeyStore, CcPairStore, DocumentSetStore, DocumentStore,
-    GroupStore, IndexedMark, InvitationStore, JobQueue, LlmProviderStore, NewCcPair,
+    AccessFilter, AccessTokenStore, AgentStore, ApiKeyStore, CcPairStore, DocumentSetStore,
+    DocumentStore, GroupStore, IndexedMark, InvitationStore, JobQueue, LlmProviderStore, NewCcPair,
     NewDocumentSet, NewUser, ProfileStore, Registration, SearchHistory, SessionStore,
     TokenLimitStore, UserChange, UserStore,
 };
 use trove_domain::source::DocumentSource;
-use trove_domain::user::{NewApiKey, TokenHash};
+use trove_domain::user::TokenHash;
 use uuid::Uuid;
 
 use crate::builders::{document_id, instant};
@@ -45,6 +47,8 @@ pub struct Stores {
     pub users: Arc<dyn UserStore>,
     /// API keys.
     pub keys: Arc<dyn ApiKeyStore>,
+    /// Personal access tokens.
+    pub tokens: Arc<dyn AccessTokenStore>,
     /// Sessions.
     pub sessions: Arc<dyn SessionStore>,
     /// Who may register.
@@ -80,6 +84,7 @@ impl Stores {
     where
         S: UserStore
             + ApiKeyStore
+            + AccessTokenStore
             + SessionStore
             + InvitationStore
             + ProfileStore
@@ -97,6 +102,7 @@ impl Stores {
         Self {
             users: store.clone(),
             keys: store.clone(),
+            tokens: store.clone(),
             sessions: store.clone(),
             invitations: store.clone(),
             profiles: store.clone(),
@@ -213,8 +219,13 @@ impl Stores {
     }
 
     /// Inserts an API key.
-    pub async fn key(&self, user: UserId, byte: u8) -> trove_domain::user::ApiKey {
+    pub async fn key(&self, user: UserId, byte: u8) -> ApiKey {
         self.keys.insert(new_key(user, byte)).await.unwrap().unwrap()
+    }
+
+    /// Inserts a personal access token that never ends.
+    pub async fn token(&self, user: UserId, byte: u8) -> AccessToken {
+        self.tokens.insert(new_access_token(user, byte)).await.unwrap().unwrap()
     }
 }
 
@@ -239,6 +250,20 @@ pub fn new_key(user: UserId, byte: u8) -> NewApiKey {
         hash: token_hash(byte),
         user,
         created_at: start_of_time(),
+    }
+}
+
+/// A personal access token to insert that never ends, with the hash of [`token_hash`].
+#[must_use]
+pub fn new_access_token(user: UserId, byte: u8) -> NewAccessToken {
+    NewAccessToken {
+        name: format!("token {byte}"),
+        display: format!("trove_pat_{byte}…"),
+        hash: token_hash(byte),
+        user,
+        scopes: None,
+        created_at: start_of_time(),
+        expires_at: None,
     }
 }
 

@@ -146,6 +146,22 @@ fn recorded() -> Vec<(&'static str, AuditAction, Value)> {
     ]
 }
 
+fn all_recorded() -> Vec<(&'static str, AuditAction, Value)> {
+    recorded().into_iter().chain(recorded_of_keys()).collect()
+}
+
+/// The same of keys and tokens.
+fn recorded_of_keys() -> [(&'static str, AuditAction, Value); 6] {
+    [
+        ("POST /admin/api-key", CreateKey, json!({"name": "crawler"})),
+        ("PATCH /admin/api-key/{api_key_id}", UpdateKey, json!({"role": "admin"})),
+        ("POST /admin/api-key/{api_key_id}/regenerate", RegenerateKey, Value::Null),
+        ("DELETE /admin/api-key/{api_key_id}", RevokeKey, Value::Null),
+        ("POST /user/pats", CreateAccessToken, json!({"name": "notebook"})),
+        ("DELETE /user/pats/{token_id}", RevokeAccessToken, Value::Null),
+    ]
+}
+
 /// Sends a valid request to a route.
 async fn call(client: &Client<'_>, route: &str, body: &Value, request: &str) -> Answer {
     let (method, template) = route.split_once(' ').unwrap();
@@ -168,7 +184,7 @@ async fn call(client: &Client<'_>, route: &str, body: &Value, request: &str) -> 
 async fn every_route_that_changes_something_leaves_a_record() {
     let server = Server::start().await;
     let admin = server.user("admin@example.com", Role::Admin).await;
-    let recorded = recorded();
+    let recorded = all_recorded();
     let mut wrong = String::new();
     for info in inventory() {
         if info.method == "GET" || info.companion_of.is_some() || !info.documented {
@@ -197,7 +213,7 @@ async fn every_route_that_changes_something_leaves_a_record() {
         };
         let done = outcomes.last() == Some(&AuditOutcome::Done);
         let is_known = own.iter().all(|entry| match &entry.actor {
-            Actor::User { email, key, .. } => email == "admin@example.com" && key.is_some(),
+            Actor::User { email, token, .. } => email == "admin@example.com" && token.is_some(),
             Actor::Nobody | Actor::Operator | Actor::System => false,
         });
         let public = ["POST /auth/register", "POST /auth/login"].contains(route);
@@ -220,7 +236,7 @@ async fn what_cannot_be_recorded_is_not_done_where_roles_and_secrets_are() {
     let admin = server.user("admin@example.com", Role::Admin).await;
     server.user("member@example.com", Role::Basic).await;
     server.stack.audit.set_broken(true);
-    for (route, action, body) in &recorded() {
+    for (route, action, body) in &all_recorded() {
         let answer = call(&admin, route, body, "r").await;
         let refused = answer.status == 503;
         assert_eq!(refused, action.recording() == Recording::Required, "{route}: {answer:?}");

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use reqwest::Method;
 use serde_json::json;
 use trove_domain::access::Role;
+use trove_domain::api_key::ListedKey;
 use trove_domain::port::UserChange;
 use trove_engine::EngineConfig;
 use trove_http::{Gate, Policy, inventory};
@@ -25,7 +26,9 @@ fn path(template: &str) -> String {
         .replace("{assistant_id}", "1")
         .replace("{user_group_id}", "4711")
         .replace("{group_id}", "4711")
-        .replace("{token_rate_limit_id}", "4711");
+        .replace("{token_rate_limit_id}", "4711")
+        .replace("{api_key_id}", "4711")
+        .replace("{token_id}", "4711");
     format!("/api{}", path.replace("{file}", "page.js"))
 }
 
@@ -105,7 +108,8 @@ fn is_for_sessions(path: &str) -> bool {
 async fn revoked(server: &Server) -> String {
     let key = server.key("revoked@example.com", Role::Admin).await;
     let keys = server.engine.list_keys(None, 1000).await.unwrap();
-    let (id, _) = keys.iter().find(|(_, user)| user.email == "revoked@example.com").unwrap();
+    let of_user = |listed: &&ListedKey| listed.holder.user.email == "revoked@example.com";
+    let id = &keys.iter().find(of_user).unwrap().key;
     let client = server.nobody().with("authorization", &format!("Bearer {key}"));
     assert_eq!(client.me().await.status, 200);
     assert!(server.engine.revoke_key(id.id).await.unwrap());

@@ -1,6 +1,8 @@
 //! The HTTP interface, from outside.
 
+mod access_tokens;
 mod agents;
+mod api_keys;
 mod audit_log;
 mod authorization;
 mod document_sets;

@@ -203,7 +203,13 @@ async fn programs_do_not_sign_in() {
         ..NewUser::person(id, "robot@example.com", Role::Basic, backends.clock.now())
     };
     assert!(backends.users.insert(robot).await.unwrap());
-    let (_, password) = server.engine.reset_password("robot@example.com").await.unwrap();
+    assert!(server.engine.reset_password("robot@example.com").await.is_err());
+    // Not even with a password that is right.
+    server.user("person@example.com", Role::Basic).await;
+    let (person, password) = server.engine.reset_password("person@example.com").await.unwrap();
+    let kept = backends.users.password(person.id).await.unwrap().unwrap();
+    assert!(backends.users.set_password(id, kept, None, backends.clock.now()).await.unwrap());
     let password = password.expose_secret().to_owned();
+    assert_eq!(login(&server, "person@example.com", &password).await.status, 204);
     coded(&login(&server, "robot@example.com", &password).await, "LOGIN_BAD_CREDENTIALS");
 }

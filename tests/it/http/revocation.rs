@@ -80,9 +80,9 @@ async fn what_another_process_revokes_is_gone_with_the_next_request() {
     assert_eq!(users.activate(user, None, now).await.unwrap(), UserChange::Done);
     reader.search(json!({"query": "apple"})).await.ok();
 
-    for (key, holder) in other.backends().api_keys.list(None, 100).await.unwrap() {
-        if holder.id == user {
-            assert!(other.backends().api_keys.revoke(key.id, now).await.unwrap());
+    for listed in other.backends().api_keys.list(None, 100).await.unwrap() {
+        if listed.holder.user.id == user {
+            assert!(other.backends().api_keys.revoke(listed.key.id, now).await.unwrap());
         }
     }
     let body = json!({"search_query": "apple", "stream": true});

@@ -7,7 +7,7 @@ use chrono::SecondsFormat;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 use trove_audit::{Broken, Hash, Verified};
-use trove_domain::audit::{Actor, NumberedEntry};
+use trove_domain::audit::{Actor, ActorToken, NumberedEntry};
 
 use super::{print, print_json, printable, table};
 use crate::cli::AuditCommand;
@@ -134,18 +134,23 @@ fn as_row(NumberedEntry { number, entry }: &NumberedEntry) -> [String; 6] {
 }
 
 fn as_json(NumberedEntry { number, entry }: &NumberedEntry) -> Value {
-    let (kind, id, email, key) = match &entry.actor {
-        Actor::User { id, email, key } => {
-            ("user", Some(id.to_string()), Some(email.as_str()), key.map(|key| key.0))
+    let (kind, id, email, token) = match &entry.actor {
+        Actor::User { id, email, token } => {
+            ("user", Some(id.to_string()), Some(email.as_str()), *token)
         }
         Actor::Operator => ("operator", None, None, None),
         Actor::System => ("system", None, None, None),
         Actor::Nobody => ("nobody", None, None, None),
     };
+    let (key, token) = match token {
+        None => (None, None),
+        Some(ActorToken::ApiKey(key)) => (Some(key.0), None),
+        Some(ActorToken::AccessToken(token)) => (None, Some(token.0)),
+    };
     json!({
         "number": number,
         "at": entry.at.to_rfc3339_opts(SecondsFormat::Micros, true),
-        "actor": { "kind": kind, "id": id, "email": email, "api_key": key },
+        "actor": { "kind": kind, "id": id, "email": email, "api_key": key, "access_token": token },
         "action": entry.action.as_str(),
         "subject": entry.subject,
         "outcome": entry.outcome.as_str(),

@@ -1,14 +1,15 @@
-//! `trove key create|list|revoke`: on the database itself, also while the service runs.
+//! `trove key create|list|regenerate|revoke`: on the database itself, also while the service runs.
 
 use anyhow::{Context, anyhow};
-use chrono::SecondsFormat;
-use secrecy::ExposeSecret;
+use chrono::{DateTime, SecondsFormat, Utc};
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
+use trove_domain::api_key::{ApiKey, ListedKey};
 use trove_domain::id::ApiKeyId;
-use trove_domain::user::{ApiKey, User};
 use trove_engine::Engine;
+use trove_engine::administration::ServiceKeyRequest;
 
-use super::{print, print_json, table, write_out};
+use super::{print, print_json, printable, table, write_out};
 use crate::cli::KeyCommand;
 use crate::config::Config;
 use crate::failure::{Failure, SUCCESS};
@@ -32,20 +33,32 @@ pub async fn run(config: &Config, command: KeyCommand) -> Result<u8, Failure> {
 
 async fn obey(engine: &Engine, command: KeyCommand) -> anyhow::Result<()> {
     match command {
-        KeyCommand::Create { user, name, json } => create(engine, &user, name, json).await,
+        KeyCommand::Create { user, role: None, name, json } => {
+            let issued = engine.issue_key(&user, name).await?;
+            hand_out(engine, &issued.key, &user, &issued.secret, json).await
+        }
+        KeyCommand::Create { role: Some(role), name, json, .. } => {
+            let request = ServiceKeyRequest { name, role, groups: None };
+            let (made, secret) = engine.create_service_key(request).await?;
+            hand_out(engine, &made.key, &made.holder.user.email, &secret, json).await
+        }
+        KeyCommand::Regenerate { id, json } => {
+            let (key, secret) = engine.regenerate_key(ApiKeyId(id)).await?;
+            hand_out(engine, &key.key, &key.holder.user.email, &secret, json).await
+        }
         KeyCommand::List { json } => list(engine, json).await,
         KeyCommand::Revoke { id, force, json } => revoke(engine, ApiKeyId(id), force, json).await,
     }
 }
 
-async fn create(
+async fn hand_out(
     engine: &Engine,
+    key: &ApiKey,
     user: &str,
-    name: Option<String>,
+    secret: &SecretString,
     json: bool,
 ) -> anyhow::Result<()> {
-    let issued = engine.issue_key(user, name).await?;
-    let (key, secret) = (&issued.key, issued.secret.expose_secret());
+    let secret = secret.expose_secret();
     let text = if json {
         let shown = json!({
             "id": key.id.0,
@@ -73,17 +86,15 @@ async fn list(engine: &Engine, json: bool) -> anyhow::Result<()> {
     let mut after = None;
     loop {
         let page = engine.list_keys(after, PAGE).await?;
-        let Some((last, _)) = page.last() else { break };
-        after = Some(last.id);
+        let Some(last) = page.last() else { break };
+        after = Some(last.key.id);
         keys.extend(page);
     }
     if json {
-        return print_json(&Value::Array(
-            keys.iter().map(|(key, user)| as_json(key, user)).collect(),
-        ));
+        return print_json(&Value::Array(keys.iter().map(as_json).collect()));
     }
-    let rows: Vec<[String; 5]> = keys.iter().map(|(key, user)| as_row(key, user)).collect();
-    print(&table(["ID", "KEY", "USER", "STATE", "NAME"], &rows))
+    let rows: Vec<[String; 7]> = keys.iter().map(as_row).collect();
+    print(&table(["ID", "KEY", "USER", "ROLE", "STATE", "LAST USED", "NAME"], &rows))
 }
 
 async fn revoke(engine: &Engine, id: ApiKeyId, force: bool, json: bool) -> anyhow::Result<()> {
@@ -102,23 +113,38 @@ async fn revoke(engine: &Engine, id: ApiKeyId, force: bool, json: bool) -> anyho
     print(&format!("key {id} is revoked\n"))
 }
 
-fn as_json(key: &ApiKey, user: &User) -> Value {
+fn as_json(ListedKey { key, holder }: &ListedKey) -> Value {
+    let instant = |at: DateTime<Utc>| at.to_rfc3339_opts(SecondsFormat::Micros, true);
+    let user = &holder.user;
     json!({
         "id": key.id.0,
         "name": key.name,
         "user": user.email,
+        "user_active": user.active,
+        "kind": user.kind.as_str(),
+        "role": user.role.as_str(),
         "display": key.display,
-        "created_at": key.created_at.to_rfc3339_opts(SecondsFormat::Micros, true),
-        "revoked_at": key.revoked_at.map(|at| at.to_rfc3339_opts(SecondsFormat::Micros, true)),
+        "created_at": instant(key.created_at),
+        "last_used_at": key.last_used_at.map(instant),
+        "revoked_at": key.revoked_at.map(instant),
     })
 }
 
-fn as_row(key: &ApiKey, user: &User) -> [String; 5] {
+fn as_row(ListedKey { key, holder }: &ListedKey) -> [String; 7] {
+    let user = &holder.user;
     let state = match key.revoked_at {
         Some(at) => format!("revoked {}", at.format("%Y-%m-%d")),
         None if !user.active => "user inactive".to_owned(),
         None => "works".to_owned(),
     };
-    let name = key.name.clone().unwrap_or_default();
-    [key.id.to_string(), key.display.clone(), user.email.clone(), state, name]
+    let used = key.last_used_at.map(|at| at.format("%Y-%m-%d %H:%M").to_string());
+    [
+        key.id.to_string(),
+        key.display.clone(),
+        printable(&user.email).into_owned(),
+        user.role.to_string(),
+        state,
+        used.unwrap_or_default(),
+        key.name.clone().unwrap_or_default(),
+    ]
 }

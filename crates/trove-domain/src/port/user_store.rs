@@ -4,11 +4,12 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
 use crate::access::Role;
+use crate::api_key::{NewApiKey, service_address};
 use crate::error::StoreError;
 use crate::id::{SessionId, UserId};
 use crate::job::NewJob;
 use crate::page::{NumberedPage, Page};
-use crate::user::{AccountKind, ListedUser, NewApiKey, PasswordHash, User};
+use crate::user::{AccountKind, ListedUser, PasswordHash, User};
 
 /// A user to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,13 @@ impl NewUser {
     #[must_use]
     pub fn person(id: UserId, email: &str, role: Role, created_at: DateTime<Utc>) -> Self {
         Self { id, email: email.to_owned(), kind: AccountKind::Person, role, created_at }
+    }
+
+    /// The account of a program, whose key is called `name`.
+    #[must_use]
+    pub fn service(id: UserId, name: Option<&str>, role: Role, created_at: DateTime<Utc>) -> Self {
+        let email = service_address(name, id);
+        Self { id, email, kind: AccountKind::Service, role, created_at }
     }
 }
 
@@ -135,7 +143,7 @@ pub struct UserCount {
 /// # Contract
 ///
 /// * Addresses are unique without regard to letter case, and are kept as given.
-/// * There is an active administrator from the first one on: of changes at the same time that
+/// * There is a person who is an active administrator, from the first one on: of changes at the same time that
 ///   together would leave none, one is refused.
 /// * What users are (their number, roles and states) is checked and changed in one step.
 #[async_trait]

@@ -23,6 +23,9 @@ pub enum AccountError {
     /// No active administrator would be left.
     #[error("this is the last active administrator; make another one first")]
     LastAdmin,
+    /// Programs have no passwords.
+    #[error("this is the account of a program, which has an API key and no password")]
+    NoPerson,
     /// Only who is kept out is deleted.
     #[error("the user is active; deactivate the account first")]
     StillActive,
@@ -58,6 +61,7 @@ impl Classify for AccountError {
             Self::Role(_)
             | Self::OwnAccount
             | Self::LastAdmin
+            | Self::NoPerson
             | Self::StillActive
             | Self::Address { .. }
             | Self::TooManyInvitations => ErrorKind::Invalid,
@@ -86,6 +90,11 @@ pub enum SignInError {
     /// The account is known through another system only.
     #[error("this account cannot sign in with a password")]
     NoPasswordSignIn,
+    /// What identifies the account is not changed with this.
+    #[error(
+        "address and password are changed by somebody who signs in, and not with a personal access token or by a program's account"
+    )]
+    NotWithToken,
     /// The password that is to be replaced is another one.
     #[error("the old password is wrong")]
     WrongPassword,
@@ -132,9 +141,10 @@ impl Classify for SignInError {
             | Self::Domain
             | Self::Taken
             | Self::Password(_) => ErrorKind::Invalid,
-            Self::NoPasswordSignIn | Self::RegistrationClosed | Self::NotInvited => {
-                ErrorKind::Forbidden
-            }
+            Self::NoPasswordSignIn
+            | Self::NotWithToken
+            | Self::RegistrationClosed
+            | Self::NotInvited => ErrorKind::Forbidden,
             Self::TooManyAttempts { .. } => ErrorKind::RateLimited,
             Self::NoSeat(_) => ErrorKind::SeatLimit,
             Self::Gone => ErrorKind::Unauthenticated,

@@ -2,13 +2,14 @@
 
 use secrecy::SecretString;
 use trove_domain::access::{Caller, Role};
+use trove_domain::access_token::AccessToken;
 use trove_domain::audit::AuditAction;
 use trove_domain::email::EmailAddress;
 use trove_domain::error::StoreError;
-use trove_domain::id::UserId;
+use trove_domain::id::{AccessTokenId, UserId};
 use trove_domain::user::User;
 
-use super::{AccountError, SignInError};
+use super::{AccessTokenError, AccessTokenRequest, AccountError, SignInError};
 use crate::Engine;
 use crate::audit::{Details, details, ids};
 
@@ -128,6 +129,44 @@ impl Engine {
     pub async fn reset_password(&self, email: &str) -> Result<(User, SecretString), AccountError> {
         let reset = self.reset_password_unrecorded(email);
         self.recorded(AuditAction::ResetPassword, user(email), Details::new(), reset).await
+    }
+}
+
+impl Engine {
+    /// Makes a personal access token of the caller; answers it with its secret.
+    ///
+    /// # Errors
+    ///
+    /// [`AccessTokenError`]; nothing is made then.
+    pub async fn create_access_token(
+        &self,
+        caller: &Caller,
+        request: AccessTokenRequest,
+    ) -> Result<(AccessToken, SecretString), AccessTokenError> {
+        let mut wanted = details([("name", request.name.clone())]);
+        let scopes = request.scopes.map(|scopes| ids(scopes.iter()));
+        wanted.extend(scopes.map(|scopes| ("scopes".to_owned(), scopes)));
+        let create = self.create_access_token_unrecorded(caller, request);
+        let told = |(token, _): &(AccessToken, SecretString)| {
+            details([("access_token", token.id.to_string())])
+        };
+        let (action, subject) = (AuditAction::CreateAccessToken, Some(user(&caller.email)));
+        self.recorded_as(action, subject, wanted, create, told).await
+    }
+
+    /// Ends a personal access token of the caller, from the next request on.
+    ///
+    /// # Errors
+    ///
+    /// [`AccessTokenError`]; the token works then, if there is one.
+    pub async fn revoke_access_token(
+        &self,
+        caller: &Caller,
+        id: AccessTokenId,
+    ) -> Result<(), AccessTokenError> {
+        let revoke = self.revoke_access_token_unrecorded(caller, id);
+        let subject = format!("access_token {id}");
+        self.recorded(AuditAction::RevokeAccessToken, subject, Details::new(), revoke).await
     }
 }
 

@@ -105,7 +105,7 @@ impl Engine {
     pub async fn sign_out(&self, caller: &Caller) -> Result<bool, StoreError> {
         match caller.proof {
             Proof::Session(session) => self.backends().sessions.remove(session.id).await,
-            Proof::ApiKey(_) | Proof::Trusted => Ok(false),
+            Proof::ApiKey(_) | Proof::AccessToken { .. } | Proof::Trusted => Ok(false),
         }
     }
 
@@ -127,6 +127,7 @@ impl Engine {
         old: &SecretString,
         new: &SecretString,
     ) -> Result<(), SignInError> {
+        self.check_is_person(caller).await?;
         // A session that was stolen is no licence to guess.
         self.shared.throttle.at_address(&caller.email)?;
         let kept = self.backends().users.password(caller.user).await?;
@@ -142,6 +143,7 @@ impl Engine {
         email: Option<EmailAddress>,
         password: Option<&SecretString>,
     ) -> Result<User, SignInError> {
+        self.check_is_person(caller).await?;
         if let Some(password) = password {
             self.check_password(password, &caller.email)?;
         }
@@ -160,6 +162,9 @@ impl Engine {
     ) -> Result<(User, SecretString), AccountError> {
         let backends = self.backends();
         let user = self.user_by_email(email).await?;
+        if user.kind != AccountKind::Person {
+            return Err(AccountError::NoPerson);
+        }
         let password = generate(backends.ids.as_ref(), &self.config().accounts.password);
         let hash = self.shared.passwords.hash(&password, backends.ids.as_ref()).await?;
         let now = backends.clock.now();
@@ -176,6 +181,19 @@ impl Engine {
     ) -> Result<(), SignInError> {
         let policy = &self.config().accounts.password;
         policy.check(password.expose_secret(), email).map_err(SignInError::Password)
+    }
+
+    /// A token that has leaked must not take the account over, and the account of a program must not
+    /// take the address of a person, with what is shared with it.
+    async fn check_is_person(&self, caller: &Caller) -> Result<(), SignInError> {
+        let is_person = match caller.proof {
+            Proof::AccessToken { .. } => false,
+            Proof::ApiKey(_) | Proof::Session(_) | Proof::Trusted => {
+                let user = self.backends().users.get(caller.user).await?;
+                user.ok_or(SignInError::Gone)?.kind == AccountKind::Person
+            }
+        };
+        if is_person { Ok(()) } else { Err(SignInError::NotWithToken) }
     }
 
     async fn set_own_password(
@@ -208,6 +226,6 @@ impl Engine {
 fn session_of(caller: &Caller) -> Option<SessionId> {
     match caller.proof {
         Proof::Session(session) => Some(session.id),
-        Proof::ApiKey(_) | Proof::Trusted => None,
+        Proof::ApiKey(_) | Proof::AccessToken { .. } | Proof::Trusted => None,
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use secrecy::SecretString;
 use trove_domain::access::Caller;
+use trove_domain::api_key::ListedKey;
 use trove_domain::audit::AuditAction;
 use trove_domain::error::StoreError;
 use trove_domain::id::{AgentId, ApiKeyId, DocumentSetId, LlmProviderId};
@@ -13,7 +14,7 @@ use trove_domain::port::{AgentSharing, NewDocumentSet};
 use super::llm_providers::{LlmProviderError, ProviderUpsert, ProviderView};
 use super::{
     AgentError, AgentRequest, AgentView, DocumentSetError, DocumentSetUpdate, FIRST_ADMIN_EMAIL,
-    IssueKeyError, IssuedKey,
+    IssueKeyError, IssuedKey, ServiceKeyError, ServiceKeyRequest,
 };
 use crate::Engine;
 use crate::audit::{Details, details, ids};
@@ -48,15 +49,73 @@ impl Engine {
         self.recorded_as(AuditAction::CreateKey, subject, wanted, issue, told).await
     }
 
-    /// Ends a key, from the next request on; `false` when there is no such key.
+    /// As [`Engine::delete_key`]; `false` when there is no such key. One that has ended already is
+    /// there.
     ///
     /// # Errors
     ///
-    /// [`StoreError`]; the key still works then.
+    /// [`StoreError`]; the key may still work then.
     pub async fn revoke_key(&self, id: ApiKeyId) -> Result<bool, StoreError> {
-        let revoke =
-            async { self.backends().api_keys.revoke(id, self.backends().clock.now()).await };
-        self.recorded(AuditAction::RevokeKey, format!("api_key {id}"), Details::new(), revoke).await
+        match self.delete_key(id).await {
+            Ok(()) => Ok(true),
+            Err(ServiceKeyError::Store(error)) => Err(error),
+            Err(_) => Ok(self.backends().api_keys.get(id).await?.is_some()),
+        }
+    }
+
+    /// Makes a service account with a key; answers it with its secret.
+    ///
+    /// # Errors
+    ///
+    /// [`ServiceKeyError`]; nothing is made then.
+    pub async fn create_service_key(
+        &self,
+        request: ServiceKeyRequest,
+    ) -> Result<(ListedKey, SecretString), ServiceKeyError> {
+        let wanted = service_key(&request);
+        let create = self.create_service_key_unrecorded(request);
+        let told =
+            |(listed, _): &(ListedKey, SecretString)| details([("key", listed.key.id.to_string())]);
+        self.recorded_as(AuditAction::CreateKey, None, wanted, create, told).await
+    }
+
+    /// Changes a service account, from the next request on, and the name of its key.
+    ///
+    /// # Errors
+    ///
+    /// [`ServiceKeyError`]; nothing changes then.
+    pub async fn update_service_key(
+        &self,
+        id: ApiKeyId,
+        request: ServiceKeyRequest,
+    ) -> Result<ListedKey, ServiceKeyError> {
+        let wanted = service_key(&request);
+        let update = self.update_service_key_unrecorded(id, request);
+        self.recorded(AuditAction::UpdateKey, format!("api_key {id}"), wanted, update).await
+    }
+
+    /// Gives a service account another token, which is answered; the one before ends.
+    ///
+    /// # Errors
+    ///
+    /// [`ServiceKeyError`]; the old one works then.
+    pub async fn regenerate_key(
+        &self,
+        id: ApiKeyId,
+    ) -> Result<(ListedKey, SecretString), ServiceKeyError> {
+        let (action, subject) = (AuditAction::RegenerateKey, format!("api_key {id}"));
+        self.recorded(action, subject, Details::new(), self.regenerate_key_unrecorded(id)).await
+    }
+
+    /// Ends a key, from the next request on, and removes the service account that exists for it.
+    ///
+    /// # Errors
+    ///
+    /// [`ServiceKeyError`]; after [`ServiceKeyError::Store`] the key may have ended while the
+    /// account is still there, and another call removes it.
+    pub async fn delete_key(&self, id: ApiKeyId) -> Result<(), ServiceKeyError> {
+        let (action, subject) = (AuditAction::RevokeKey, format!("api_key {id}"));
+        self.recorded(action, subject, Details::new(), self.delete_key_unrecorded(id)).await
     }
 
     /// Makes a document set that belongs to `caller`, a curator or an administrator. The index
@@ -343,4 +402,14 @@ fn described(wanted: &ProviderUpsert) -> (String, Details) {
 
 fn told(view: &ProviderView) -> Details {
     details([("llm_provider", view.provider.id.to_string())])
+}
+
+fn service_key(request: &ServiceKeyRequest) -> Details {
+    let mut wanted = details([
+        ("name", request.name.clone().unwrap_or_default()),
+        ("role", request.role.to_string()),
+    ]);
+    let groups = request.groups.as_ref();
+    wanted.extend(groups.map(|groups| ("groups".to_owned(), ids(groups))));
+    wanted
 }

@@ -9,9 +9,9 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{OpenApi, PartialSchema, ToSchema};
 
 use super::{
-    agents, auth, connector_docs, docs, document_sets, groups, health, ingest, ingested, llm,
-    profile, ready, remove_ingested, search, search_history, send_search_message, token_limits,
-    tools, users, version,
+    access_tokens, agents, api_keys, auth, connector_docs, docs, document_sets, groups, health,
+    ingest, ingested, llm, profile, ready, remove_ingested, search, search_history,
+    send_search_message, token_limits, tools, users, version,
 };
 use crate::error::ErrorBody;
 use crate::validation::{
@@ -55,6 +55,10 @@ use crate::validation::{
         groups::write::add_users_to_user_group, groups::write::set_curator,
         groups::write::set_manager, groups::write::rename_user_group,
         groups::write::delete_user_group,
+        api_keys::list_api_keys, api_keys::create_api_key, api_keys::update_api_key,
+        api_keys::regenerate_api_key, api_keys::delete_api_key,
+        access_tokens::list_access_tokens, access_tokens::create_access_token,
+        access_tokens::delete_access_token, access_tokens::list_scopes,
         token_limits::list_global, token_limits::create_global, token_limits::list_users,
         token_limits::create_users, token_limits::list_groups, token_limits::list_group,
         token_limits::create_group, token_limits::update, token_limits::delete,
@@ -85,6 +89,7 @@ use crate::validation::{
         (name = "document sets", description = "Named sets of connector-credential pairs."),
         (name = "language models", description = "Providers of language models, and the defaults."),
         (name = "users", description = "Who there is, who signs in, and what each may do."),
+        (name = "keys", description = "Keys of programs, and tokens that users make for theirs."),
         (name = "user groups", description = "Groups of users, and what is shared with them."),
         (name = "token limits", description = "How many tokens may be used, and by whom."),
         (name = "system", description = "The deployment itself."),

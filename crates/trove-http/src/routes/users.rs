@@ -5,7 +5,7 @@ pub(crate) mod invite;
 pub(crate) mod list;
 pub(crate) mod me;
 pub(crate) mod permissions;
-mod records;
+pub(crate) mod records;
 pub(crate) mod report;
 
 use actix_web::HttpResponse;

@@ -8,7 +8,7 @@ use trove_domain::error::StoreError;
 use trove_domain::id::{SessionId, UserId};
 use trove_domain::job::NewJob;
 use trove_domain::port::{AddressChange, Seats, UserChange};
-use trove_domain::user::PasswordHash;
+use trove_domain::user::{AccountKind, PasswordHash};
 
 use super::invitations::{invited, withdraw};
 use super::rows::email_key;
@@ -23,31 +23,32 @@ use crate::locks::Locks;
 use crate::schema::{cc_pair, credential, user_account, user_group_member};
 use crate::sql::{Id, Time};
 
-/// Role and state of a user that is there.
+/// Role and state of a user that is there, and whether it is a person.
 macro_rules! state {
     ($conn:expr, $id:expr) => {{
-        let row: Option<(String, bool)> = user_account::table
+        let row: Option<(String, bool, String)> = user_account::table
             .find($id)
-            .select((user_account::role, user_account::active))
+            .select((user_account::role, user_account::active, user_account::kind))
             .first($conn)
             .await
             .optional()?;
         match row {
-            Some((role, active)) => {
+            Some((role, active, kind)) => {
                 let role: Role = role.parse().map_err(corrupt("user", $id.0))?;
-                Some((role, active))
+                Some((role, active, kind == AccountKind::Person.as_str()))
             }
             None => None,
         }
     }};
 }
 
-/// Whether there is another administrator who is let in.
+/// Whether another person is an administrator who is let in.
 macro_rules! another_admin {
     ($conn:expr, $id:expr) => {{
         let others: i64 = user_account::table
             .filter(user_account::role.eq(Role::Admin.as_str()))
             .filter(user_account::active.eq(true))
+            .filter(user_account::kind.eq(AccountKind::Person.as_str()))
             .filter(user_account::id.ne($id))
             .count()
             .get_result($conn)
@@ -159,14 +160,14 @@ impl Store {
         let id = Id(id.0);
         transact!(self, "user.set_role", |conn| {
             conn.lock_users().await?;
-            let Some((role, active)) = state!(conn, id) else {
+            let Some((role, active, is_person)) = state!(conn, id) else {
                 return Ok(UserChange::NoSuchUser);
             };
             if role != from {
                 return Ok(UserChange::Stale);
             }
             let steps_down = role == Role::Admin && to != Role::Admin;
-            if steps_down && active && !another_admin!(conn, id) {
+            if steps_down && active && is_person && !another_admin!(conn, id) {
                 return Ok(UserChange::LastAdmin);
             }
             if to == Role::Curator {
@@ -193,12 +194,12 @@ impl Store {
         let id = Id(id.0);
         transact!(self, "user.activate", |conn| {
             conn.lock_users().await?;
-            match state!(conn, id) {
+            let is_person = match state!(conn, id) {
                 None => return Ok(UserChange::NoSuchUser),
-                Some((_, true)) => return Ok(UserChange::Done),
-                Some((_, false)) => {}
-            }
-            if let Some(total) = seats {
+                Some((_, true, _)) => return Ok(UserChange::Done),
+                Some((_, false, is_person)) => is_person,
+            };
+            if let Some(total) = seats.filter(|_| is_person) {
                 let used = seats_used!(conn);
                 if used >= total {
                     return Ok(UserChange::NoSeat(Seats { used, total }));
@@ -222,11 +223,11 @@ impl Store {
             conn.lock_users().await?;
             match state!(conn, id) {
                 None => return Ok(UserChange::NoSuchUser),
-                Some((_, false)) => return Ok(UserChange::Done),
-                Some((Role::Admin, true)) if !another_admin!(conn, id) => {
+                Some((_, false, _)) => return Ok(UserChange::Done),
+                Some((Role::Admin, true, true)) if !another_admin!(conn, id) => {
                     return Ok(UserChange::LastAdmin);
                 }
-                Some((_, true)) => {}
+                Some((_, true, _)) => {}
             }
             diesel::update(user_account::table.find(id))
                 .set((user_account::active.eq(false), user_account::updated_at.eq(Time(now))))

@@ -1,22 +1,18 @@
 //! Lists of users.
 
-use std::collections::BTreeMap;
-
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use trove_domain::error::StoreError;
-use trove_domain::group::Group;
-use trove_domain::id::{GroupId, UserId};
+use trove_domain::id::UserId;
 use trove_domain::page::{NumberedPage, Page};
 use trove_domain::port::{UserCount, UserFilter};
 use trove_domain::user::{AccountKind, ListedUser};
 
 use super::rows::{email_key, holds};
-use super::{UserRow, user};
 use crate::Store;
 use crate::backend::{KEYS_MAX, read};
-use crate::error::{Failure, corrupt};
-use crate::schema::{user_account, user_group, user_group_member};
+use crate::error::corrupt;
+use crate::schema::user_account;
 use crate::sql::Id;
 
 /// The users of a list, in no order.
@@ -51,6 +47,15 @@ macro_rules! page {
 /// Loads the users of a query, in its order, with their groups.
 macro_rules! load_users {
     ($conn:expr, $query:expr) => {{
+        use crate::backend::KEYS_MAX;
+        use crate::error::Failure;
+        use crate::schema::{user_group, user_group_member};
+        use crate::sql::Id;
+        use crate::users::{UserRow, user};
+        use std::collections::BTreeMap;
+        use trove_domain::group::Group;
+        use trove_domain::id::GroupId;
+        use trove_domain::user::ListedUser;
         let rows: Vec<UserRow> = $query.select(UserRow::as_select()).load($conn).await?;
         let ids: Vec<Id> = rows.iter().map(|row| row.id).collect();
         let mut groups: BTreeMap<Id, Vec<Group>> = BTreeMap::new();
@@ -74,6 +79,7 @@ macro_rules! load_users {
             .collect::<Result<Vec<ListedUser>, Failure>>()?
     }};
 }
+pub(crate) use load_users;
 
 /// Cuts off the one that was read too much; the last one that stays is where to go on.
 fn cut<T>(mut items: Vec<T>, limit: u32, address: impl Fn(&T) -> &str) -> Page<T, String> {

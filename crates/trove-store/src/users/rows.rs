@@ -14,7 +14,7 @@ use crate::sql::{Id, Time};
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = user_account)]
 pub(crate) struct UserRow {
-    pub(super) id: Id,
+    pub(crate) id: Id,
     email: String,
     kind: String,
     role: String,
@@ -45,7 +45,7 @@ pub(crate) fn user(row: UserRow) -> Result<User, Failure> {
 }
 
 /// What makes an address unique. PostgreSQL has no text with NUL, and no address holds one.
-pub(super) fn email_key(email: &str) -> String {
+pub(crate) fn email_key(email: &str) -> String {
     email::email_key(email).replace('\0', "\u{fffd}")
 }
 

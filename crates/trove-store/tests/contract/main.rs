@@ -27,6 +27,9 @@ macro_rules! suites {
         mod api_key_store {
             trove_testkit::api_key_store_contract!($start());
         }
+        mod access_token_store {
+            trove_testkit::access_token_store_contract!($start());
+        }
         mod access_filter {
             trove_testkit::access_filter_contract!($start());
         }

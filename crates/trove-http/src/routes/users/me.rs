@@ -128,7 +128,7 @@ pub(crate) async fn me(caller: Caller, engine: Data<Engine>) -> Result<HttpRespo
     let (user, profile) = account.ok_or(Refusal::Unauthenticated)?;
     let session = match caller.0.proof {
         Proof::Session(session) => Some(session),
-        Proof::ApiKey(_) | Proof::Trusted => None,
+        Proof::ApiKey(_) | Proof::AccessToken { .. } | Proof::Trusted => None,
     };
     let lifetime = engine.config().accounts.session_lifetime;
     let lifetime = i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX);

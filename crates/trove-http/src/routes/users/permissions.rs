@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use serde::Serialize;
-use trove_domain::access::Role;
+use trove_domain::access::{Proof, Role};
 use trove_engine::Engine;
 use utoipa::ToSchema;
 
@@ -43,7 +43,7 @@ pub(crate) async fn my_permissions(
     });
     let managed_group_ids: Vec<i32> = managed.map(|membership| membership.group.0).collect();
     Ok(HttpResponse::Ok().json(PermissionsReply {
-        permissions: permissions(role),
+        permissions: permissions_of(role, caller.0.proof),
         is_manager: !managed_group_ids.is_empty(),
         managed_group_ids,
     }))
@@ -82,6 +82,15 @@ const ADMIN: [&str; 8] = [
     "read:query_history",
 ];
 
+/// Those of a role, as far as what the caller proved itself with reaches.
+fn permissions_of(role: Role, proof: Proof) -> BTreeSet<&'static str> {
+    let mut permissions = permissions(role);
+    if let Proof::AccessToken { scopes: Some(scopes), .. } = proof {
+        permissions.retain(|name| name.parse().is_ok_and(|scope| scopes.allow(scope)));
+    }
+    permissions
+}
+
 fn permissions(role: Role) -> BTreeSet<&'static str> {
     let sets: &[&[&'static str]] = match role {
         Role::Limited => &[&CHAT],
@@ -94,9 +103,27 @@ fn permissions(role: Role) -> BTreeSet<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use trove_domain::access::Role;
+    use trove_domain::access::{Proof, Role};
+    use trove_domain::access_token::{TokenScope, TokenScopes};
+    use trove_domain::id::AccessTokenId;
 
-    use super::permissions;
+    use super::{permissions, permissions_of};
+
+    #[test]
+    fn a_restricted_token_has_the_least_of_role_and_scopes() {
+        let check = |role, scopes: &[TokenScope], expected: &[&str]| {
+            let scopes = TokenScopes::new(scopes.iter().copied());
+            let proof = Proof::AccessToken { id: AccessTokenId(1), scopes };
+            let found: Vec<&str> = permissions_of(role, proof).into_iter().collect();
+            assert_eq!(found, expected);
+        };
+        let all = [TokenScope::ReadSearch, TokenScope::WriteChat];
+        check(Role::Admin, &all, &["read:chat", "read:search", "write:chat"]);
+        check(Role::Limited, &all, &["read:chat", "write:chat"]);
+        check(Role::Admin, &[TokenScope::ReadChat], &["read:chat"]);
+        let whole = Proof::AccessToken { id: AccessTokenId(1), scopes: None };
+        assert_eq!(permissions_of(Role::Basic, whole), permissions(Role::Basic));
+    }
 
     #[test]
     fn each_role_may_do_what_lesser_ones_may() {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use trove_domain::access::Role;
+use trove_domain::group::Group;
 use trove_domain::user::ListedUser;
 use utoipa::ToSchema;
 
@@ -40,11 +41,17 @@ pub(crate) struct UserReply {
 /// A group of users.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = UserGroupInfo)]
-struct GroupReply {
+pub(crate) struct GroupReply {
     /// Its number.
     id: i32,
     /// Its name.
     name: String,
+}
+
+impl From<Group> for GroupReply {
+    fn from(group: Group) -> Self {
+        Self { id: group.id.0, name: group.name }
+    }
 }
 
 impl From<ListedUser> for UserReply {
@@ -60,7 +67,7 @@ impl From<ListedUser> for UserReply {
             personal_name: user.name,
             created_at: zulu(user.created_at),
             updated_at: zulu(user.updated_at),
-            groups: groups.map(|group| GroupReply { id: group.id.0, name: group.name }).collect(),
+            groups: groups.map(GroupReply::from).collect(),
         }
     }
 }
