@@ -85,7 +85,16 @@ impl fmt::Display for Role {
     }
 }
 
-/// An authenticated, active user.
+/// The user that stands for everybody who is not signed in, where anonymous access is on.
+///
+/// It is in no database: it is in no list and no group, and nothing can be given to it.
+pub const ANONYMOUS_USER: UserId = UserId(uuid::Uuid::from_u128(2));
+
+/// What stands for the address of [`ANONYMOUS_USER`]. Nobody can register or be invited with it: its
+/// domain is none.
+pub const ANONYMOUS_EMAIL: &str = "anonymous@localhost";
+
+/// An authenticated, active user, or the anonymous one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// The user, human or service account.
@@ -96,6 +105,25 @@ pub struct Caller {
     pub role: Role,
     /// What the caller proved with who it is.
     pub proof: Proof,
+}
+
+impl Caller {
+    /// Whoever is not signed in, where anonymous access is on.
+    #[must_use]
+    pub fn anonymous() -> Self {
+        Self {
+            user: ANONYMOUS_USER,
+            email: ANONYMOUS_EMAIL.to_owned(),
+            role: Role::Limited,
+            proof: Proof::Anonymous,
+        }
+    }
+
+    /// Whether this is the anonymous user.
+    #[must_use]
+    pub fn is_anonymous(&self) -> bool {
+        self.user == ANONYMOUS_USER
+    }
 }
 
 /// What a caller proves with who it is.
@@ -114,6 +142,8 @@ pub enum Proof {
     },
     /// Nothing: the program around the engine vouches for the caller.
     Trusted,
+    /// Nothing: it is the anonymous user.
+    Anonymous,
 }
 
 /// One entry of an access list: a document is readable by whoever shares one with it.
@@ -245,8 +275,18 @@ impl AccessScope {
 
 #[cfg(test)]
 mod tests {
-    use super::{AccessScope, AclTag, DocumentAccess};
+    use super::{ANONYMOUS_EMAIL, AccessScope, AclTag, Caller, DocumentAccess, Role};
+    use crate::email::EmailAddress;
     use crate::id::GroupId;
+
+    #[test]
+    fn nobody_can_take_the_place_of_the_anonymous_user() {
+        assert!(EmailAddress::parse(ANONYMOUS_EMAIL).is_err());
+        let anonymous = Caller::anonymous();
+        assert!(anonymous.is_anonymous());
+        assert_eq!(anonymous.role, Role::Limited);
+        assert_eq!(anonymous.user.to_string(), "00000000-0000-0000-0000-000000000002");
+    }
 
     #[test]
     fn a_document_without_tags_is_readable_by_nobody() {

@@ -32,13 +32,14 @@ pub enum Actor {
 }
 
 impl Actor {
-    /// The user who calls.
+    /// The user who calls; the anonymous one is nobody.
     #[must_use]
     pub fn of(caller: &Caller) -> Self {
         let token = match caller.proof {
             Proof::ApiKey(key) => Some(ActorToken::ApiKey(key)),
             Proof::AccessToken { id, scopes: _ } => Some(ActorToken::AccessToken(id)),
             Proof::Session(_) | Proof::Trusted => None,
+            Proof::Anonymous => return Self::Nobody,
         };
         Self::User { id: caller.user, email: caller.email.clone(), token }
     }
@@ -225,6 +226,8 @@ actions! {
     UpdateTokenLimit = "token_limit.update" Attempted;
     /// A limit of tokens is removed.
     DeleteTokenLimit = "token_limit.delete" Attempted;
+    /// Administrators decide anew for everybody, anonymous access among it.
+    ChangeSettings = "workspace.change_settings" Required;
     /// The log itself was left with half a line, which was cut off.
     RecoverLog = "audit_log.recover" Required;
 }

@@ -47,3 +47,4 @@ pub mod source;
 pub mod token_limit;
 pub mod tool;
 pub mod user;
+pub mod workspace;

@@ -30,6 +30,7 @@ mod session_store;
 mod text_extractor;
 mod token_limit_store;
 mod user_store;
+mod workspace_store;
 
 pub use access_filter::AccessFilter;
 pub use access_token_store::{ACCESS_TOKENS_KEPT, ACCESS_TOKENS_MAX, AccessTokenStore};
@@ -74,6 +75,7 @@ pub use user_store::{
     AddressChange, NewUser, Registered, RegistrationRule, Seats, SignUp, UserChange, UserCount,
     UserFilter, UserStore,
 };
+pub use workspace_store::WorkspaceStore;
 
 /// Which objects of others a caller gets at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

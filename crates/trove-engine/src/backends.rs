@@ -5,7 +5,7 @@ use trove_domain::port::{
     AccessFilter, AccessTokenStore, AgentStore, ApiKeyStore, AuditLog, CcPairStore, Clock,
     DocumentIndex, DocumentSetStore, DocumentStore, EmbeddingModel, GroupStore, IdGenerator,
     InvitationStore, JobQueue, LanguageModel, LanguageModelFactory, LlmProviderStore, ProfileStore,
-    SearchHistory, SecretCipher, SessionStore, TokenLimitStore, UserStore,
+    SearchHistory, SecretCipher, SessionStore, TokenLimitStore, UserStore, WorkspaceStore,
 };
 
 /// Everything outside that an engine works with. Replace any of them in a test with struct update
@@ -53,6 +53,8 @@ pub struct Backends {
     pub search_history: Arc<dyn SearchHistory>,
     /// Limits of tokens.
     pub token_limits: Arc<dyn TokenLimitStore>,
+    /// What administrators decide for everybody.
+    pub workspace: Arc<dyn WorkspaceStore>,
     /// Who did what; without one nothing is recorded, as in a program that keeps records of its own.
     pub audit: Option<Arc<dyn AuditLog>>,
     /// Deferred work.
@@ -88,7 +90,8 @@ impl Backends {
             + SearchHistory
             + LlmProviderStore
             + TokenLimitStore
-            + UserStore,
+            + UserStore
+            + WorkspaceStore,
     {
         Self {
             index,
@@ -111,6 +114,7 @@ impl Backends {
             access: Arc::<S>::clone(store),
             search_history: Arc::<S>::clone(store),
             token_limits: Arc::<S>::clone(store),
+            workspace: Arc::<S>::clone(store),
             audit: None,
             jobs: Arc::<S>::clone(store),
             clock: Arc::new(SystemClock),

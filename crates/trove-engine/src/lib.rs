@@ -12,6 +12,7 @@ mod config;
 mod keyed_lock;
 mod log;
 mod system;
+mod workspace;
 
 pub mod accounts;
 pub mod administration;

@@ -23,6 +23,8 @@ use crate::guard;
 pub enum Policy {
     /// Everybody, signed in or not.
     Public,
+    /// Every signed-in user, and the anonymous one where anonymous access is on.
+    Chat,
     /// Every signed-in user.
     Limited,
     /// Every signed-in user but those with the role `limited`.

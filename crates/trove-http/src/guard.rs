@@ -33,7 +33,10 @@ pub(crate) async fn admit(
         // What anybody may send changes whose session a browser has.
         origin::check(request, config)?;
     } else {
-        let caller = authenticate(request, engine, config).await?;
+        let caller = match authenticate(request, engine, config).await? {
+            Some(caller) => caller,
+            None => anonymous(request, engine, config, policy).await?,
+        };
         if !policy.admits(caller.role) {
             return Err(Refusal::Forbidden { needed: policy.needed() }.into());
         }
@@ -58,21 +61,39 @@ pub(crate) fn origin_of(request: &HttpRequest) -> Origin {
     Origin { actor, request_id, source: Some(Source::of(request).0) }
 }
 
-/// Who sends the request: by its session, else by its key.
+/// Who sends the request: by its session, else by its key; `None` when it has no valid credential.
 async fn authenticate(
     request: &HttpRequest,
     engine: &Engine,
     config: &HttpConfig,
-) -> Result<access::Caller, ApiError> {
+) -> Result<Option<access::Caller>, ApiError> {
     if let Some(token) = cookie::session_token(request)
         && let Some(caller) = engine.authenticate_session(&token).await?
     {
         // A browser sends cookies whatever page asks it to.
         origin::check(request, config)?;
-        return Ok(caller);
+        return Ok(Some(caller));
     }
-    let token = token(request.headers()).ok_or(Refusal::Unauthenticated)?;
-    Ok(engine.authenticate(&token).await?.ok_or(Refusal::Unauthenticated)?)
+    let Some(token) = token(request.headers()) else { return Ok(None) };
+    Ok(engine.authenticate(&token).await?)
+}
+
+/// Whoever has no valid credential, where the route and the administrators let them in.
+///
+/// Everywhere else signing in helps, so the answer is that nobody has.
+async fn anonymous(
+    request: &HttpRequest,
+    engine: &Engine,
+    config: &HttpConfig,
+    policy: Policy,
+) -> Result<access::Caller, ApiError> {
+    if policy != Policy::Chat {
+        return Err(Refusal::Unauthenticated.into());
+    }
+    let caller = engine.authenticate_anonymous().await?.ok_or(Refusal::Unauthenticated)?;
+    // No page of another origin acts through the network that a browser is in.
+    origin::check(request, config)?;
+    Ok(caller)
 }
 
 impl ScopeRule {
@@ -103,7 +124,7 @@ impl Policy {
     #[must_use]
     pub fn admits(self, role: Role) -> bool {
         match self {
-            Self::Public | Self::Limited => true,
+            Self::Public | Self::Chat | Self::Limited => true,
             Self::Basic => role != Role::Limited,
             Self::Curator => match role {
                 Role::Curator | Role::GlobalCurator | Role::Admin => true,
@@ -116,7 +137,7 @@ impl Policy {
     fn needed(self) -> &'static str {
         match self {
             Self::Public => "nothing",
-            Self::Limited => "a signed-in user",
+            Self::Chat | Self::Limited => "a signed-in user",
             Self::Basic => "more than a limited role",
             Self::Curator => "a curator or an administrator",
             Self::Admin => "an administrator",
@@ -197,6 +218,7 @@ mod tests {
         };
         let all = "limited basic curator global_curator admin slack_user ext_perm_user";
         assert_eq!(admitted(Policy::Public), all);
+        assert_eq!(admitted(Policy::Chat), all);
         assert_eq!(admitted(Policy::Limited), all);
         assert_eq!(
             admitted(Policy::Basic),

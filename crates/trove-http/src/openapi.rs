@@ -110,7 +110,12 @@ fn describe(operation: &mut Operation, info: &EndpointInfo) {
         return;
     }
     if guarded {
-        operation.security = Some(vec![SecurityRequirement::new(SCHEME, Vec::<String>::new())]);
+        let mut ways = vec![SecurityRequirement::new(SCHEME, Vec::<String>::new())];
+        if info.policy == Policy::Chat {
+            // None at all, where anonymous access is on.
+            ways.push(SecurityRequirement::default());
+        }
+        operation.security = Some(ways);
     }
     let mut add = |applies: bool, status: &str, schema: &str, description: &str| {
         if applies {
@@ -123,9 +128,14 @@ fn describe(operation: &mut Operation, info: &EndpointInfo) {
     };
     let error = "ErrorBody";
     let changes = !matches!(info.method.as_str(), "GET");
-    let may_refuse = changes || !matches!(info.policy, Policy::Public | Policy::Limited);
+    let may_refuse =
+        changes || !matches!(info.policy, Policy::Public | Policy::Chat | Policy::Limited);
     let has_gate = info.gate == Gate::VectorDb;
-    add(guarded, "401", error, "There is no credential, or it is not valid.");
+    let unknown = match info.policy {
+        Policy::Chat => "There is no valid credential, and anonymous access is off.",
+        _ => "There is no credential, or it is not valid.",
+    };
+    add(guarded, "401", error, unknown);
     add(
         may_refuse,
         "403",

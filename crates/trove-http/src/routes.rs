@@ -25,6 +25,7 @@ mod token_limits;
 mod tools;
 mod users;
 mod version;
+mod workspace;
 
 use std::collections::BTreeMap;
 
@@ -101,7 +102,7 @@ fn groups() -> Vec<Endpoint> {
 fn content() -> Vec<Endpoint> {
     use TokenScope::ReadSearch;
     use Gate::{Open, VectorDb};
-    use Policy::{Admin, Basic, Curator, Limited, Public};
+    use Policy::{Admin, Basic, Chat, Curator, Limited, Public};
     let (get, post, delete) = (|| Method::GET, || Method::POST, || Method::DELETE);
     let patch = || Method::PATCH;
     let put = || Method::PUT;
@@ -125,7 +126,7 @@ fn content() -> Vec<Endpoint> {
         Endpoint::new(get(), "/ingestion/connector-docs/{cc_pair_id}", Curator, Open, connector_docs::list_connector_docs)
             .also_at("/onyx-api/connector-docs/{cc_pair_id}"),
 
-        Endpoint::new(get(), "/persona", Limited, Open, agents::read::list_personas),
+        Endpoint::new(get(), "/persona", Chat, Open, agents::read::list_personas),
         Endpoint::new(post(), "/persona", Basic, Open, agents::write::create_persona),
         Endpoint::new(get(), "/persona/labels", Basic, Open, agents::labels::list_labels),
         Endpoint::new(post(), "/persona/labels", Basic, Open, agents::labels::create_label),
@@ -134,7 +135,7 @@ fn content() -> Vec<Endpoint> {
         Endpoint::new(delete(), "/persona/{persona_id}", Basic, Open, agents::write::delete_persona),
         Endpoint::new(patch(), "/persona/{persona_id}/share", Basic, Open, agents::share::share_persona),
         Endpoint::new(patch(), "/persona/{persona_id}/public", Basic, Open, agents::share::publish_persona),
-        Endpoint::new(get(), "/agents", Limited, Open, agents::read::list_agents),
+        Endpoint::new(get(), "/agents", Chat, Open, agents::read::list_agents),
         Endpoint::new(get(), "/admin/agents", Curator, Open, agents::read::list_agents_for_administration),
         Endpoint::new(patch(), "/admin/agents/display-priorities", Admin, Open, agents::flags::set_display_priorities),
         Endpoint::new(get(), "/admin/persona", Curator, Open, agents::read::list_personas_for_administration),
@@ -152,8 +153,8 @@ fn content() -> Vec<Endpoint> {
         Endpoint::new(post(), "/manage/admin/document-set", Curator, Open, document_sets::write::create_document_set),
         Endpoint::new(patch(), "/manage/admin/document-set", Curator, Open, document_sets::write::update_document_set),
         Endpoint::new(delete(), "/manage/admin/document-set/{document_set_id}", Curator, Open, document_sets::write::delete_document_set),
-        Endpoint::new(get(), "/llm/provider", Limited, Open, llm::usable::list_llm_providers),
-        Endpoint::new(get(), "/llm/persona/{persona_id}/providers", Limited, Open, llm::usable::list_persona_llm_providers),
+        Endpoint::new(get(), "/llm/provider", Chat, Open, llm::usable::list_llm_providers),
+        Endpoint::new(get(), "/llm/persona/{persona_id}/providers", Chat, Open, llm::usable::list_persona_llm_providers),
         Endpoint::new(get(), "/admin/llm/provider", Admin, Open, llm::admin::list_all_llm_providers),
         Endpoint::new(put(), "/admin/llm/provider", Admin, Open, llm::upsert::put_llm_provider),
         Endpoint::new(delete(), "/admin/llm/provider/{provider_id}", Admin, Open, llm::admin::remove_llm_provider),
@@ -176,11 +177,11 @@ fn content() -> Vec<Endpoint> {
 #[rustfmt::skip]
 fn people() -> Vec<Endpoint> {
     use Gate::Open;
-    use Policy::{Admin, Basic, Curator, Limited, Public};
+    use Policy::{Admin, Basic, Chat, Curator, Limited, Public};
     let (get, post, delete) = (|| Method::GET, || Method::POST, || Method::DELETE);
     let (patch, put) = (|| Method::PATCH, || Method::PUT);
     vec![
-        Endpoint::new(get(), "/me", Limited, Open, users::me::me).any_scope(),
+        Endpoint::new(get(), "/me", Chat, Open, users::me::me).any_scope(),
         Endpoint::new(get(), "/me/permissions", Basic, Open, users::permissions::my_permissions).any_scope(),
         Endpoint::new(get(), "/get-user-role", Basic, Open, users::me::get_user_role),
         Endpoint::new(get(), "/users", Basic, Open, users::list::list_users),
@@ -191,6 +192,7 @@ fn people() -> Vec<Endpoint> {
         Endpoint::new(get(), "/manage/users/counts", Admin, Open, users::report::count_users),
         Endpoint::new(get(), "/manage/users/download", Admin, Open, users::report::download_users),
         Endpoint::new(patch(), "/manage/set-user-role", Admin, Open, users::change::set_user_role),
+        Endpoint::new(patch(), "/manage/admin/users/admin-access", Admin, Open, users::change::set_admin_access),
         Endpoint::new(put(), "/manage/admin/users", Admin, Open, users::invite::invite_users),
         Endpoint::new(patch(), "/manage/admin/remove-invited-user", Admin, Open, users::invite::remove_invited_user),
         Endpoint::new(patch(), "/manage/admin/deactivate-user", Admin, Open, users::change::deactivate_user),
@@ -211,7 +213,9 @@ fn people() -> Vec<Endpoint> {
         Endpoint::new(patch(), "/users/me", Limited, Open, auth::account::update_own_account),
         Endpoint::new(post(), "/password/change-password", Basic, Open, auth::password::change_password),
         Endpoint::new(post(), "/password/reset_password", Admin, Open, auth::password::reset_user_password),
-        Endpoint::new(get(), "/settings", Limited, Open, auth::info::settings),
+        Endpoint::new(get(), "/settings", Chat, Open, workspace::settings),
+        Endpoint::new(put(), "/admin/settings", Admin, Open, workspace::replace_settings),
+        Endpoint::new(patch(), "/admin/settings", Admin, Open, workspace::change_settings),
 
         Endpoint::new(patch(), "/user/personalization", Basic, Open, profile::personalization::set_personalization),
         Endpoint::new(patch(), "/user/default-model", Basic, Open, profile::agents::set_own_default_model),

@@ -27,6 +27,7 @@ mod sets;
 mod sql;
 mod token_limits;
 mod users;
+mod workspace;
 
 use std::sync::Arc;
 

@@ -40,6 +40,9 @@ pub(crate) trait Locks {
     /// first.
     async fn lock_agent_names(&mut self) -> QueryResult<()>;
 
+    /// Keeps everybody else from changing the settings of the workspace.
+    async fn lock_workspace_settings(&mut self) -> QueryResult<()>;
+
     /// Keeps pairs to change their access or sets; answers how many of them there are.
     async fn lock_pairs(&mut self, pairs: &[i32]) -> QueryResult<usize>;
 
@@ -118,6 +121,11 @@ impl Locks for AsyncPgConnection {
         self.batch_execute("SELECT pg_advisory_xact_lock(7021586402)").await
     }
 
+    async fn lock_workspace_settings(&mut self) -> QueryResult<()> {
+        // There may be no row to take yet.
+        self.batch_execute("SELECT pg_advisory_xact_lock(7021586403)").await
+    }
+
     async fn lock_pairs(&mut self, pairs: &[i32]) -> QueryResult<usize> {
         let ids: Vec<i32> = cc_pair::table
             .filter(cc_pair::id.eq_any(pairs))
@@ -188,6 +196,10 @@ impl Locks for Sqlite {
     }
 
     async fn lock_agent_names(&mut self) -> QueryResult<()> {
+        Ok(())
+    }
+
+    async fn lock_workspace_settings(&mut self) -> QueryResult<()> {
         Ok(())
     }
 

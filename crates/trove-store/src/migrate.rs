@@ -58,6 +58,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "20261121160000_add_group_administration",
     "20261121170000_create_token_limits",
     "20261121180000_create_access_tokens",
+    "20261121190000_create_workspace_settings",
 ];
 
 const REGISTER: &str =

@@ -431,6 +431,14 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    use diesel::sql_types::{Integer, Text};
+    workspace_settings (row_number) {
+        row_number -> Integer,
+        settings -> Text,
+    }
+}
+
 diesel::joinable!(token_limit -> user_group (group_id));
 diesel::joinable!(agent -> user_account (owner_id));
 diesel::joinable!(agent_label_link -> agent_label (label_id));

@@ -33,26 +33,28 @@ use crate::sql::Id;
 pub(crate) use list::load_users;
 pub(crate) use rows::{UserRow, email_key, user};
 
-/// Adds a user unless the address or the id is taken; answers whether it did.
+/// Adds a user unless the address or the id is taken, as that of the anonymous user is; answers
+/// whether it did.
 macro_rules! insert_user {
     ($conn:expr, $user:expr) => {{
         use crate::schema::user_account;
         use crate::sql::{Id, Time};
-        diesel::insert_into(user_account::table)
-            .values((
-                user_account::id.eq(Id($user.id.0)),
-                user_account::email.eq(&$user.email),
-                user_account::email_key.eq(crate::users::email_key(&$user.email)),
-                user_account::kind.eq($user.kind.as_str()),
-                user_account::role.eq($user.role.as_str()),
-                user_account::active.eq(true),
-                user_account::created_at.eq(Time($user.created_at)),
-                user_account::updated_at.eq(Time($user.created_at)),
-            ))
-            .on_conflict_do_nothing()
-            .execute($conn)
-            .await?
-            == 1
+        $user.id != trove_domain::access::ANONYMOUS_USER
+            && diesel::insert_into(user_account::table)
+                .values((
+                    user_account::id.eq(Id($user.id.0)),
+                    user_account::email.eq(&$user.email),
+                    user_account::email_key.eq(crate::users::email_key(&$user.email)),
+                    user_account::kind.eq($user.kind.as_str()),
+                    user_account::role.eq($user.role.as_str()),
+                    user_account::active.eq(true),
+                    user_account::created_at.eq(Time($user.created_at)),
+                    user_account::updated_at.eq(Time($user.created_at)),
+                ))
+                .on_conflict_do_nothing()
+                .execute($conn)
+                .await?
+                == 1
     }};
 }
 pub(crate) use insert_user;

@@ -1,6 +1,6 @@
 //! What every [`AccessFilter`](trove_domain::port::AccessFilter) does.
 
-use trove_domain::access::{AccessScope, AclTag, Role};
+use trove_domain::access::{ANONYMOUS_USER, AccessScope, AclTag, Caller, Role};
 use trove_domain::id::{GroupId, UserId};
 
 use crate::stores::{Stores, caller};
@@ -22,6 +22,7 @@ macro_rules! access_filter_contract {
                 a_role_widens_nothing,
                 an_address_is_a_tag_in_any_letter_case,
                 a_caller_who_is_not_stored_has_its_address_only,
+                the_anonymous_user_reads_what_is_public,
             ]
         );
     };
@@ -109,4 +110,14 @@ pub async fn a_caller_who_is_not_stored_has_its_address_only(stores: &Stores) {
     stores.group("g", &[ann]).await;
     let nobody = stores.new_user("", Role::Basic).id;
     expect_groups(stores, nobody, "ann@example.com", &[]).await;
+}
+
+/// Not even what is shared with the address that stands for it.
+pub async fn the_anonymous_user_reads_what_is_public(stores: &Stores) {
+    let anonymous = Caller::anonymous();
+    stores.user(&anonymous.email).await;
+    let scope = stores.access.scope_for(&anonymous).await.unwrap();
+    assert_eq!(scope, AccessScope::public_only());
+    let other = caller(ANONYMOUS_USER, "ann@example.com", Role::Admin);
+    assert_eq!(stores.access.scope_for(&other).await.unwrap(), AccessScope::public_only());
 }

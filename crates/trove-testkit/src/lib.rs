@@ -41,6 +41,7 @@ pub mod stores;
 pub mod text_extractor;
 pub mod token_limit_store;
 pub mod user_store;
+pub mod workspace_store;
 
 /// One test for each case of a suite, each on a subject of its own.
 ///

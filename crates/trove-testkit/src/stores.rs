@@ -19,7 +19,7 @@ use trove_domain::port::{
     AccessFilter, AccessTokenStore, AgentStore, ApiKeyStore, CcPairStore, DocumentSetStore,
     DocumentStore, GroupStore, IndexedMark, InvitationStore, JobQueue, LlmProviderStore, NewCcPair,
     NewDocumentSet, NewUser, ProfileStore, Registration, SearchHistory, SessionStore,
-    TokenLimitStore, UserChange, UserStore,
+    TokenLimitStore, UserChange, UserStore, WorkspaceStore,
 };
 use trove_domain::source::DocumentSource;
 use trove_domain::user::TokenHash;
@@ -75,6 +75,8 @@ pub struct Stores {
     pub token_limits: Arc<dyn TokenLimitStore>,
     /// Providers of language models.
     pub providers: Arc<dyn LlmProviderStore>,
+    /// What administrators decide for everybody.
+    pub workspace: Arc<dyn WorkspaceStore>,
     made: AtomicU64,
 }
 
@@ -97,7 +99,8 @@ impl Stores {
             + JobQueue
             + SearchHistory
             + TokenLimitStore
-            + LlmProviderStore,
+            + LlmProviderStore
+            + WorkspaceStore,
     {
         Self {
             users: store.clone(),
@@ -115,7 +118,8 @@ impl Stores {
             searches: store.clone(),
             jobs: store.clone(),
             token_limits: store.clone(),
-            providers: store,
+            providers: store.clone(),
+            workspace: store,
             made: AtomicU64::new(0),
         }
     }

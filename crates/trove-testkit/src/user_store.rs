@@ -5,10 +5,11 @@ mod lists;
 mod registering;
 
 use futures::future::join_all;
-use trove_domain::access::Role;
-use trove_domain::port::UserChange;
-use trove_domain::user::{AccountKind, User};
+use trove_domain::access::{ANONYMOUS_USER, Role};
+use trove_domain::port::{NewUser, Registered, RegistrationRule, SignUp, UserChange};
+use trove_domain::user::{AccountKind, PasswordHash, User};
 
+use crate::session_store::new_session;
 use crate::stores::{Stores, at, new_key, token_hash};
 
 pub use changes::*;
@@ -31,6 +32,7 @@ macro_rules! user_store_contract {
                 an_address_is_no_pattern,
                 a_taken_address_in_any_letter_case_is_refused,
                 a_taken_id_is_refused,
+                nobody_becomes_the_anonymous_user,
                 of_concurrent_users_with_one_address_one_is_inserted,
                 the_first_admin_comes_with_a_working_key,
                 users_who_are_not_admins_do_not_keep_the_first_admin_out,
@@ -90,6 +92,30 @@ pub async fn a_user_is_found_by_id_and_by_address(stores: &Stores) {
     assert_eq!(stores.users.get(expected.id).await.unwrap().as_ref(), Some(&expected));
     let found = stores.users.get_by_email("ann@example.com").await.unwrap();
     assert_eq!(found, Some(expected));
+}
+
+/// Nobody has its id, however they come: what is given to it would be given to the world.
+pub async fn nobody_becomes_the_anonymous_user(stores: &Stores) {
+    let new = NewUser { id: ANONYMOUS_USER, ..stores.new_user("ann@example.com", Role::Admin) };
+    assert!(!stores.users.insert(new.clone()).await.unwrap());
+    let key = new_key(ANONYMOUS_USER, 1);
+    assert!(!stores.users.insert_first_admin(new, key).await.unwrap());
+    let sign_up = SignUp {
+        id: ANONYMOUS_USER,
+        email: "ann@example.com".to_owned(),
+        password: PasswordHash::new("hash"),
+        created_at: at(0),
+    };
+    let rule = RegistrationRule { invited_only: false, seats: None };
+    assert_eq!(stores.users.sign_up(sign_up, rule).await.unwrap(), Registered::Taken);
+    assert_eq!(stores.users.get(ANONYMOUS_USER).await.unwrap(), None);
+    assert_eq!(stores.users.get_by_email("ann@example.com").await.unwrap(), None);
+    assert_eq!(stores.keys.insert(new_key(ANONYMOUS_USER, 2)).await.unwrap(), None);
+    let password = PasswordHash::new("hash");
+    assert!(!stores.users.set_password(ANONYMOUS_USER, password, None, at(0)).await.unwrap());
+    let group = stores.group("g", &[]).await;
+    assert!(!stores.groups.set_members(group, &[(ANONYMOUS_USER, false)]).await.unwrap());
+    assert_eq!(stores.sessions.insert(new_session(ANONYMOUS_USER, 1)).await.unwrap(), None);
 }
 
 /// Absence is an answer.

@@ -105,7 +105,7 @@ impl World {
         let now = backends.clock.now();
         let mut users = Vec::new();
         for n in 1..=3_u128 {
-            let (id, email) = (UserId(Uuid::from_u128(n)), format!("user{n}@example.com"));
+            let (id, email) = (UserId(Uuid::from_u128(0x100 + n)), format!("user{n}@example.com"));
             let role = if n == 1 { Role::Admin } else { Role::Basic };
             let user = NewUser::person(id, &email, role, now);
             assert!(backends.users.insert(user).await.unwrap());
@@ -289,7 +289,9 @@ impl World {
     }
 
     async fn search(&mut self, asked: &Asked) {
-        let user = self.users[asked.user % self.users.len()].clone();
+        // After all users comes whoever is not signed in.
+        let user = self.users.get(asked.user % (self.users.len() + 1));
+        let user = user.cloned().unwrap_or_else(Caller::anonymous);
         let word = WORDS[asked.word % WORDS.len()];
         let source = asked.source.map(|n| SOURCES[n % SOURCES.len()]);
         let tag = asked.tag.map(|n| format!("t{}", n % 2));
@@ -389,7 +391,9 @@ impl World {
                 let found: BTreeSet<_> = sections.iter().map(RankedSection::document).collect();
                 assert_eq!(found, expected.keys().collect(), "in the stream");
                 let searches = self.oracle.searches.entry(user.user).or_default();
-                searches.push((word.to_owned(), expansions));
+                if !user.is_anonymous() {
+                    searches.push((word.to_owned(), expansions));
+                }
             }
             (Err(error), _) => panic!("{error:?}"),
             (Ok(_), None) => panic!("a set that {} does not see was searched", user.email),

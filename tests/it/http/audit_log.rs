@@ -47,6 +47,20 @@ const WITHOUT_RECORD: &[(&str, &str)] = &[
 /// Every other route that is no `GET`, what it records, and a body that is valid. What it is about
 /// need not be there: that it was tried is recorded all the same.
 fn recorded() -> Vec<(&'static str, AuditAction, Value)> {
+    [administered(), decided()].concat()
+}
+
+/// What is decided for everybody, and who decides.
+fn decided() -> Vec<(&'static str, AuditAction, Value)> {
+    let access = json!({"user_email": "nobody@example.com", "is_admin": true});
+    vec![
+        ("PATCH /manage/admin/users/admin-access", SetRole, access),
+        ("PUT /admin/settings", ChangeSettings, json!({})),
+        ("PATCH /admin/settings", ChangeSettings, json!({"auto_scroll": true})),
+    ]
+}
+
+fn administered() -> Vec<(&'static str, AuditAction, Value)> {
     let user = || json!({"user_email": "nobody@example.com"});
     let group = || json!({"user_ids": [], "cc_pair_ids": []});
     let member = "0190a1b2-c3d4-7000-8000-00000000000a";

@@ -47,10 +47,15 @@ async fn cve_2024_32881_every_route_admits_whom_its_policy_says() {
     let inactive = inactive(&server).await;
     let bearer = |token: &str| server.nobody().with("authorization", &format!("Bearer {token}"));
     // Each with the policies that admit it.
-    let signed_in = [Policy::Public, Policy::Limited];
-    let user = [Policy::Public, Policy::Limited, Policy::Basic];
-    let curators = [Policy::Public, Policy::Limited, Policy::Basic, Policy::Curator];
-    let all = [Policy::Public, Policy::Limited, Policy::Basic, Policy::Curator, Policy::Admin];
+    let all = [
+        Policy::Public,
+        Policy::Chat,
+        Policy::Limited,
+        Policy::Basic,
+        Policy::Curator,
+        Policy::Admin,
+    ];
+    let (signed_in, user, curators) = (&all[..3], &all[..4], &all[..5]);
     let callers: [(&str, Client<'_>, &[Policy], u16); 14] = [
         ("nobody", server.nobody(), &[Policy::Public], 401),
         ("malformed", server.nobody().with("authorization", "Bearer"), &[Policy::Public], 401),
@@ -64,12 +69,12 @@ async fn cve_2024_32881_every_route_admits_whom_its_policy_says() {
         ("unknown", bearer("tk_0000000000000000000000000000000000000000"), &[Policy::Public], 401),
         ("revoked", bearer(&revoked), &[Policy::Public], 401),
         ("inactive", bearer(&inactive), &[Policy::Public], 401),
-        ("limited", limited, &signed_in, 403),
-        ("basic", basic, &user, 403),
-        ("slack_user", slack, &user, 403),
-        ("ext_perm_user", ext, &user, 403),
-        ("curator", curator, &curators, 403),
-        ("global_curator", global_curator, &curators, 403),
+        ("limited", limited, signed_in, 403),
+        ("basic", basic, user, 403),
+        ("slack_user", slack, user, 403),
+        ("ext_perm_user", ext, user, 403),
+        ("curator", curator, curators, 403),
+        ("global_curator", global_curator, curators, 403),
         ("admin", admin, &all, 403),
     ];
     let mut wrong = String::new();

@@ -2,6 +2,7 @@
 
 mod access_tokens;
 mod agents;
+mod anonymous;
 mod api_keys;
 mod audit_log;
 mod authorization;
@@ -28,3 +29,4 @@ mod user_groups;
 mod user_lists;
 mod users;
 mod validation;
+mod workspace;

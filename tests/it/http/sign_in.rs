@@ -234,5 +234,7 @@ async fn settings_tell_what_the_deployment_can_do() {
     assert_eq!(said("vector_db_enabled"), true);
     assert_eq!(said("notifications"), json!([]));
     assert_eq!(said("tenant_id"), "public");
+    assert_eq!(said("image_analysis_max_size_mb"), 20);
+    assert_eq!(said("show_extra_connectors"), true);
     server.nobody().get("/api/settings").await.refused(401, "UNAUTHENTICATED");
 }

@@ -7,7 +7,7 @@ use trove_domain::access::{Caller, Proof, Role};
 use trove_domain::id::UserId;
 use trove_domain::port::NewUser;
 use trove_engine::EngineConfig;
-use trove_engine::accounts::AccountConfig;
+use trove_engine::accounts::{AccountConfig, AccountError};
 
 use super::user_lists::emails;
 use crate::server::{Answer, Client, Options, Server};
@@ -207,6 +207,49 @@ async fn row_44_curators_are_made_by_their_groups() {
     for asked in ["global_curator", "admin", "basic"] {
         assert_eq!(set_role(&admin, "a@example.com", asked).await.ok(), Value::Null);
     }
+}
+
+/// In the words of later clients, under the same rules.
+#[tokio::test(flavor = "multi_thread")]
+async fn administrators_are_made_and_unmade() {
+    let server = Server::start().await;
+    let admin = admin(&server).await;
+    let set = |email: &str, is_admin: Value| {
+        let body = json!({"user_email": email, "is_admin": is_admin});
+        let admin = admin.clone();
+        async move { admin.patch("/api/manage/admin/users/admin-access", body).await }
+    };
+    person(&server, "Ann@example.com", Role::Basic).await;
+    for (is_admin, want) in [(true, Role::Admin), (true, Role::Admin), (false, Role::Basic)] {
+        assert_eq!(set("aNN@example.com", json!(is_admin)).await.ok(), Value::Null);
+        assert_eq!(role(&server, "ann@example.com").await, want);
+    }
+    // Who is none stays what it is.
+    for kept in [Role::Basic, Role::GlobalCurator, Role::SlackUser, Role::Limited] {
+        let email = format!("{kept}@example.com");
+        person(&server, &email, kept).await;
+        assert_eq!(set(&email, json!(false)).await.ok(), Value::Null);
+        assert_eq!(role(&server, &email).await, kept);
+    }
+    set("slack_user@example.com", json!(true)).await.refused(400, "INVALID_INPUT");
+    assert_eq!(set("global_curator@example.com", json!("yes")).await.ok(), Value::Null);
+    assert_eq!(role(&server, "global_curator@example.com").await, Role::Admin);
+    assert_eq!(set("root@example.com", json!(true)).await.ok(), Value::Null);
+    set("root@example.com", json!(false)).await.refused(400, "INVALID_INPUT");
+    set("nobody@example.com", json!(true)).await.refused(404, "USER_NOT_FOUND");
+    let wrong = admin.patch("/api/manage/admin/users/admin-access", json!({})).await;
+    wrong.invalid(&["body/user_email missing", "body/is_admin missing"]);
+    set("ann@example.com", Value::Null).await.invalid(&["body/is_admin bool_type"]);
+}
+
+/// The operator's words, which are nobody's own: the last administrator stays one.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_administrator_is_not_unmade() {
+    let server = Server::start().await;
+    person(&server, "root@example.com", Role::Admin).await;
+    let unmade = server.engine.set_admin_access(None, "root@example.com", false).await;
+    assert!(matches!(unmade, Err(AccountError::LastAdmin)), "{unmade:?}");
+    assert_eq!(role(&server, "root@example.com").await, Role::Admin);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -46,11 +46,8 @@ pub async fn run(config: Config, print_admin_key: bool) -> Result<u8, Failure> {
     let show_key = print_admin_key || is_read_by_a_person(&config.log);
     make_first_administrator(&deployment.engine, &data_dir, show_key).await?;
 
-    if config.auth.is_open_to_everybody() && !address.ip().is_loopback() {
-        tracing::warn!(
-            "whoever reaches this service can register and search what is public; \
-             auth.registration and auth.allowed_domains say who may"
-        );
+    if !address.ip().is_loopback() {
+        warn_of_open_doors(&config, &deployment.engine).await?;
     }
 
     let stopping = Stopping::default();
@@ -140,6 +137,25 @@ fn server(http: Http, config: &Config, listener: TcpListener) -> anyhow::Result<
 fn is_read_by_a_person(log: &LogSection) -> bool {
     // Containers may have a terminal that is a collector's; who logs for one says so.
     log.format == LogFormat::Human && io::stdout().is_terminal()
+}
+
+/// Says who gets in whom nobody has let in, to whoever opens the service to a network.
+async fn warn_of_open_doors(config: &Config, engine: &Engine) -> anyhow::Result<()> {
+    let settings = engine.workspace_settings().await;
+    let settings = settings.context("the settings of the workspace cannot be read")?;
+    if config.auth.is_open_to_everybody() && !settings.invited_only {
+        tracing::warn!(
+            "whoever reaches this service can register and search what is public; \
+             auth.registration and auth.allowed_domains say who may"
+        );
+    }
+    if settings.anonymous_access {
+        tracing::warn!(
+            "whoever reaches this service is served without signing in; administrators decide so \
+             with anonymous_user_enabled (PATCH /api/admin/settings)"
+        );
+    }
+    Ok(())
 }
 
 /// On the first start: an administrator, and a key that is kept in a file and printed once, or not

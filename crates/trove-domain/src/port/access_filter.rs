@@ -10,6 +10,7 @@ use crate::error::StoreError;
 /// * The scope reflects every committed change of groups: a member who was removed reads nothing
 ///   through the group from the next call on.
 /// * It holds the caller's own address, one tag per group, and everything public.
+/// * The anonymous user reads what is public, whatever address it goes by.
 /// * A role widens nothing: an administrator reads no more than any other user.
 #[async_trait]
 pub trait AccessFilter: Send + Sync + 'static {

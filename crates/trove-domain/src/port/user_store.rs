@@ -148,7 +148,8 @@ pub struct UserCount {
 /// * What users are (their number, roles and states) is checked and changed in one step.
 #[async_trait]
 pub trait UserStore: Send + Sync + 'static {
-    /// Adds a user; `false` when the address (or the id) is taken, and nothing changes.
+    /// Adds a user; `false` when the address (or the id) is taken, and nothing changes. The id of the
+    /// anonymous user is taken.
     async fn insert(&self, user: NewUser) -> Result<bool, StoreError>;
 
     /// Adds an administrator with a first key, if and only if there is no administrator yet.

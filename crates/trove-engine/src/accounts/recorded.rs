@@ -27,7 +27,29 @@ impl Engine {
         overridden: bool,
     ) -> Result<(), AccountError> {
         let wanted = details([("role", role.to_string())]);
-        let set = self.set_user_role_unrecorded(by, email, role, overridden);
+        let set = self.set_user_role_unrecorded(by, email, |_| role, overridden);
+        self.recorded(AuditAction::SetRole, user(email), wanted, set).await
+    }
+
+    /// Makes a user an administrator, or one that is a normal user; whoever is none keeps its role.
+    /// `by` is who does it; `None` for the operator.
+    ///
+    /// # Errors
+    ///
+    /// [`AccountError`]; nothing changes then.
+    pub async fn set_admin_access(
+        &self,
+        by: Option<UserId>,
+        email: &str,
+        is_admin: bool,
+    ) -> Result<(), AccountError> {
+        let wanted = details([("admin", is_admin.to_string())]);
+        let role = move |current| match (is_admin, current) {
+            (true, _) => Role::Admin,
+            (false, Role::Admin) => Role::Basic,
+            (false, other) => other,
+        };
+        let set = self.set_user_role_unrecorded(by, email, role, false);
         self.recorded(AuditAction::SetRole, user(email), wanted, set).await
     }
 

@@ -37,8 +37,9 @@ impl Engine {
             password: hash,
             created_at: backends.clock.now(),
         };
+        // Read as late as can be: hashing takes a while.
         let rule = RegistrationRule {
-            invited_only: self.is_for_the_invited(),
+            invited_only: self.is_for_the_invited().await?,
             seats: self.config().accounts.seats,
         };
         let subject = Some(format!("user {}", sign_up.email));
@@ -73,7 +74,7 @@ impl Engine {
             self.check_registration(&address)?;
         }
         let backends = self.backends();
-        let only = self.is_for_the_invited();
+        let only = self.is_for_the_invited().await?;
         let (now, job) = (backends.clock.now(), self.sync_job());
         let changed =
             backends.users.set_email(caller.user, address.as_str(), only, now, job).await?;
@@ -99,7 +100,9 @@ impl Engine {
         if is_allowed { Ok(()) } else { Err(SignInError::Domain) }
     }
 
-    fn is_for_the_invited(&self) -> bool {
-        self.config().accounts.registration != RegistrationPolicy::Open
+    /// Operators and administrators each may say so.
+    async fn is_for_the_invited(&self) -> Result<bool, StoreError> {
+        let is_configured = self.config().accounts.registration != RegistrationPolicy::Open;
+        Ok(is_configured || self.workspace_settings().await?.invited_only)
     }
 }

@@ -105,7 +105,9 @@ impl Engine {
     pub async fn sign_out(&self, caller: &Caller) -> Result<bool, StoreError> {
         match caller.proof {
             Proof::Session(session) => self.backends().sessions.remove(session.id).await,
-            Proof::ApiKey(_) | Proof::AccessToken { .. } | Proof::Trusted => Ok(false),
+            Proof::ApiKey(_) | Proof::AccessToken { .. } | Proof::Trusted | Proof::Anonymous => {
+                Ok(false)
+            }
         }
     }
 
@@ -226,6 +228,6 @@ impl Engine {
 fn session_of(caller: &Caller) -> Option<SessionId> {
     match caller.proof {
         Proof::Session(session) => Some(session.id),
-        Proof::ApiKey(_) | Proof::AccessToken { .. } | Proof::Trusted => None,
+        Proof::ApiKey(_) | Proof::AccessToken { .. } | Proof::Trusted | Proof::Anonymous => None,
     }
 }

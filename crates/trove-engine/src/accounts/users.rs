@@ -14,16 +14,18 @@ use crate::Engine;
 const TRIES: u32 = 5;
 
 impl Engine {
+    /// `wanted` says what role is to take the place of one.
     pub(super) async fn set_user_role_unrecorded(
         &self,
         by: Option<UserId>,
         email: &str,
-        role: Role,
+        wanted: impl Fn(Role) -> Role,
         overridden: bool,
     ) -> Result<(), AccountError> {
         let backends = self.backends();
         for _ in 0..TRIES {
             let user = self.user_by_email(email).await?;
+            let role = wanted(user.role);
             match decide_role(user.role, role, overridden, by == Some(user.id)) {
                 RoleDecision::Keep => return Ok(()),
                 RoleDecision::Refuse(why) => return Err(AccountError::Role(why)),

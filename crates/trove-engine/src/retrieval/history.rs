@@ -32,6 +32,10 @@ impl Engine {
         query: &str,
         expansions: &[String],
     ) -> Result<(), StoreError> {
+        if caller.is_anonymous() {
+            // Those who are nobody have nothing in common to remember.
+            return Ok(());
+        }
         let search = RecordedSearch {
             query: query.to_owned(),
             expansions: expansions.to_vec(),

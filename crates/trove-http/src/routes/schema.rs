@@ -11,7 +11,7 @@ use utoipa::{OpenApi, PartialSchema, ToSchema};
 use super::{
     access_tokens, agents, api_keys, auth, connector_docs, docs, document_sets, groups, health,
     ingest, ingested, llm, profile, ready, remove_ingested, search, search_history,
-    send_search_message, token_limits, tools, users, version,
+    send_search_message, token_limits, tools, users, version, workspace,
 };
 use crate::error::ErrorBody;
 use crate::validation::{
@@ -68,8 +68,10 @@ use crate::validation::{
         users::report::download_users, users::invite::invite_users,
         users::invite::list_invited_users, users::invite::remove_invited_user,
         users::invite::list_valid_domains, users::change::set_user_role,
+        users::change::set_admin_access,
         users::change::deactivate_user, users::change::activate_user, users::change::delete_user,
-        auth::info::auth_type, auth::info::settings, auth::register::register,
+        auth::info::auth_type, workspace::settings, workspace::replace_settings,
+        workspace::change_settings, auth::register::register,
         auth::session::login, auth::session::logout, auth::session::refresh_session,
         auth::account::own_account, auth::account::update_own_account,
         auth::password::change_password, auth::password::reset_user_password,

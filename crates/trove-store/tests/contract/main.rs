@@ -57,6 +57,9 @@ macro_rules! suites {
         mod job_queue {
             trove_testkit::job_queue_contract!($start());
         }
+        mod workspace_store {
+            trove_testkit::workspace_store_contract!($start());
+        }
         mod llm_provider_store {
             trove_testkit::llm_provider_store_contract!($start());
         }

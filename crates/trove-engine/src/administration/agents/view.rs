@@ -88,12 +88,13 @@ impl Engine {
             let scope = &seen.agent.definition.scope;
             let own_sets = scope.document_sets.iter().filter_map(|id| sets.get(id).cloned());
             let own = scope.documents.iter().filter_map(|id| documents.get(id).cloned());
-            AgentView {
-                document_sets: own_sets.collect(),
-                documents: own.collect(),
-                editable: seen.editable,
-                agent: seen.agent,
+            let (document_sets, documents) = (own_sets.collect(), own.collect());
+            let mut agent = seen.agent;
+            if caller.is_anonymous() {
+                // The world learns no address of anybody here.
+                agent.owner = None;
             }
+            AgentView { document_sets, documents, editable: seen.editable, agent }
         };
         Ok(agents.into_iter().map(view).collect())
     }

@@ -62,6 +62,47 @@ pub(crate) async fn set_user_role(
     Ok(null())
 }
 
+/// Whether a user administers.
+#[derive(Debug, ToSchema)]
+#[schema(as = AdminAccessRequest,
+    example = json!({"user_email": "reader@example.com", "is_admin": true}))]
+pub(crate) struct AdminAccessBody {
+    /// Address of the user, in any letter case.
+    user_email: String,
+    /// Whether the user is to be an administrator.
+    is_admin: bool,
+}
+
+impl Record for AdminAccessBody {
+    fn read(fields: &mut Fields<'_>) -> Read<Self> {
+        let user_email = fields.required("user_email", text);
+        let is_admin = fields.required("is_admin", boolean);
+        Ok(Self { user_email: user_email?, is_admin: is_admin? })
+    }
+}
+
+/// Makes a user an administrator, or an administrator a normal user.
+///
+/// Who is known through another system only keeps its role, and nobody changes the own one.
+#[utoipa::path(
+    patch, path = "/manage/admin/users/admin-access", tag = "users",
+    operation_id = "set_admin_access", request_body = AdminAccessBody,
+    responses(
+        (status = 200, description = "The user is one, or is none.", body = ()),
+        (status = 400, description = "It is the own account, or that of the last administrator, or \
+            the role of the user says how it is known.", body = ErrorBody),
+        (status = 404, description = "There is no such user.", body = ErrorBody),
+    )
+)]
+pub(crate) async fn set_admin_access(
+    caller: Caller,
+    engine: Data<Engine>,
+    ValidJson(body): ValidJson<AdminAccessBody>,
+) -> Result<HttpResponse, ApiError> {
+    engine.set_admin_access(Some(caller.0.user), &body.user_email, body.is_admin).await?;
+    Ok(null())
+}
+
 /// Keeps a user out, from the next request on.
 ///
 /// Sessions end; keys work again when the user is let in again. What the user has stays.

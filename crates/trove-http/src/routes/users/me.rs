@@ -6,7 +6,7 @@ use actix_web::HttpResponse;
 use actix_web::web::Data;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use trove_domain::access::Proof;
+use trove_domain::access::{self, Proof};
 use trove_domain::preferences::{Personalization, Preferences, Theme};
 use trove_domain::user::User;
 use trove_engine::Engine;
@@ -16,11 +16,14 @@ use crate::error::{ApiError, Refusal};
 use crate::extract::Caller;
 use crate::routes::schema::RoleValue;
 
-/// The signed-in user.
+/// What clients know the anonymous user by.
+const ANONYMOUS_ID: &str = "__anonymous_user__";
+
+/// The user who asks.
 #[derive(Debug, Serialize, ToSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "the record of the interface")]
 pub(crate) struct UserInfo {
-    /// Key of the user, a UUID.
+    /// Key of the user, a UUID; `__anonymous_user__` for the anonymous one.
     id: String,
     /// Address.
     email: String,
@@ -114,7 +117,7 @@ pub(crate) struct TenantInfo {
     new_tenant: Option<serde_json::Value>,
 }
 
-/// The signed-in user.
+/// The user who asks: the anonymous one for whoever is not signed in, where that is on.
 #[utoipa::path(
     get, path = "/me", tag = "users", operation_id = "me",
     responses((status = 200, description = "The user.", body = UserInfo,
@@ -123,12 +126,15 @@ pub(crate) struct TenantInfo {
             "is_verified": true, "role": "basic", "preferences": {}, "personalization": {}})))
 )]
 pub(crate) async fn me(caller: Caller, engine: Data<Engine>) -> Result<HttpResponse, ApiError> {
+    if caller.0.is_anonymous() {
+        return Ok(HttpResponse::Ok().json(UserInfo::of_anonymous(caller.0)));
+    }
     let account = engine.own_account(&caller.0).await?;
     // Removed between the two looks.
     let (user, profile) = account.ok_or(Refusal::Unauthenticated)?;
     let session = match caller.0.proof {
         Proof::Session(session) => Some(session),
-        Proof::ApiKey(_) | Proof::AccessToken { .. } | Proof::Trusted => None,
+        Proof::ApiKey(_) | Proof::AccessToken { .. } | Proof::Trusted | Proof::Anonymous => None,
     };
     let lifetime = engine.config().accounts.session_lifetime;
     let lifetime = i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX);
@@ -208,6 +214,30 @@ pub(crate) async fn get_user_role(caller: Caller) -> Result<HttpResponse, ApiErr
 }
 
 impl UserInfo {
+    /// Whoever is not signed in.
+    fn of_anonymous(caller: access::Caller) -> Self {
+        let preferences = Preferences { auto_scroll: Some(true), ..Preferences::default() };
+        Self {
+            id: ANONYMOUS_ID.to_owned(),
+            email: caller.email,
+            is_active: true,
+            is_superuser: false,
+            is_verified: true,
+            role: caller.role.as_str(),
+            preferences: preferences.into(),
+            personalization: Personalization::default().into(),
+            oidc_expiry: None,
+            current_token_created_at: None,
+            current_token_expiry_length: None,
+            token_expires_at: None,
+            is_cloud_superuser: false,
+            team_name: None,
+            is_anonymous_user: Some(true),
+            password_configured: Some(false),
+            tenant_info: None,
+        }
+    }
+
     /// A user as others see it: what it has set for itself, and how it is signed in, is its own.
     pub(crate) fn of_member(user: User) -> Self {
         Self {
