@@ -41,6 +41,43 @@ async fn crowd(server: &Server) -> Client<'_> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn row_16_yes_is_true_and_maybe_is_422() {
+    let server = Server::start().await;
+    let admin = admin(&server).await;
+    person(&server, "out@example.com", Role::Basic).await;
+    on(&admin, DEACTIVATE, "out@example.com").await.ok();
+    let list = |value: &str| {
+        let (admin, path) =
+            (admin.clone(), format!("/api/manage/users/accepted?is_active={value}"));
+        async move { admin.get(&path).await }
+    };
+    for (words, expected) in [
+        (["true", "1", "yes", "on", "t", "y", "YES"], "root@example.com"),
+        (["false", "0", "no", "off", "f", "n", "No"], "out@example.com"),
+    ] {
+        for word in words {
+            assert_eq!(emails(&list(word).await.ok()["items"]), [expected], "{word}");
+        }
+    }
+    for word in ["maybe", "", "2", "yes%20", "ye", "null"] {
+        list(word).await.invalid(&["query/is_active bool_parsing"]);
+    }
+    // Wherever there is one.
+    for (path, parameter) in [
+        ("/api/manage/users", "include_api_keys"),
+        ("/api/users", "include_api_keys"),
+        ("/api/persona", "include_deleted"),
+        ("/api/agents", "get_editable"),
+        ("/api/agents", "include_default"),
+        ("/api/admin/persona", "get_editable"),
+    ] {
+        admin.get(&format!("{path}?{parameter}=yes")).await.ok();
+        let wrong = admin.get(&format!("{path}?{parameter}=maybe")).await;
+        wrong.invalid(&[&format!("query/{parameter} bool_parsing")]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn row_17_a_comma_joins_no_roles() {
     let server = Server::start().await;
     let admin = admin(&server).await;
