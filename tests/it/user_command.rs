@@ -33,6 +33,10 @@ async fn users_are_invited_changed_and_deleted_while_the_service_runs() {
     assert_eq!(invited, "2 addresses are invited now\n");
     let listed = printed(user(&["list", "--invited"])).await;
     assert_eq!(listed, "other@example.com\nReader@example.com\n");
+    let left = printed(user(&["uninvite", "OTHER@example.com"])).await;
+    assert_eq!(left, "1 address is invited now\n");
+    let left = printed(user(&["uninvite", "other@example.com"])).await;
+    assert_eq!(left, "1 address is invited now\n", "there is nothing to take back");
 
     let url = |path: &str| format!("{}/api{path}", service.address);
     let register = json!({"email": "reader@example.com", "password": "correct horse"});
@@ -100,6 +104,65 @@ async fn what_users_cannot_be_is_told() {
     assert!(error.contains("last active administrator"), "{error}");
     let error = refused(user(&["set-role", "admin@trove.localhost", "curator"]), 1).await;
     assert!(error.contains("--force"), "{error}");
+}
+
+/// Programs read the result of every command.
+#[tokio::test]
+async fn every_command_tells_programs_what_it_did() {
+    let temp = tempfile::tempdir().unwrap();
+    Service::start(temp.path()).await.kill().await;
+    let told = async |arguments: &[&str]| -> Value {
+        let printed = printed(user(temp.path(), &[arguments, &["--json"]].concat())).await;
+        serde_json::from_str(&printed).unwrap()
+    };
+    let admin = "admin@trove.localhost";
+    assert_eq!(told(&["invite", "a@example.com", "b@example.com"]).await, json!({"invited": 2}));
+    assert_eq!(told(&["list", "--invited"]).await, json!(["a@example.com", "b@example.com"]));
+    assert_eq!(told(&["uninvite", "A@example.com"]).await, json!({"invited": 1}));
+    let listed = told(&["list"]).await;
+    assert_eq!((&listed[0]["email"], listed.as_array().unwrap().len()), (&json!(admin), 1));
+    let set = told(&["set-role", admin, "admin"]).await;
+    assert_eq!(set, json!({"email": admin, "role": "admin"}));
+    let reset = told(&["reset-password", admin]).await;
+    assert_eq!(reset["email"], admin);
+    assert!(reset["password"].as_str().unwrap().len() >= 12, "{reset}");
+    assert_eq!(told(&["activate", admin]).await, json!({"email": admin, "active": true}));
+    // The only one is not deactivated, so there is another one first.
+    let mut registered = Service::start(temp.path()).await;
+    let body = json!({"email": "b@example.com", "password": "correct horse"});
+    let url = format!("{}/api/auth/register", registered.address);
+    let made = registered.client.post(url).json(&body).send().await.unwrap();
+    assert_eq!(made.status(), StatusCode::CREATED);
+    registered.kill().await;
+    let out = told(&["deactivate", "b@example.com"]).await;
+    assert_eq!(out, json!({"email": "b@example.com", "active": false}));
+    let gone = told(&["delete", "b@example.com"]).await;
+    assert_eq!(gone, json!({"email": "b@example.com", "deleted": true}));
+    // A refusal leaves standard output empty and says why beside it.
+    let refusal = run(user(temp.path(), &["delete", "b@example.com", "--json"])).await;
+    assert_eq!((refusal.status.code(), refusal.stdout.len()), (Some(1), 0));
+    assert!(text(refusal.stderr).contains("there is no user with the address"));
+}
+
+/// What administrators decide is known to the next start.
+#[tokio::test]
+async fn doors_that_administrators_open_and_close_are_known_at_the_start() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut service = Service::start(temp.path()).await;
+    let settings = json!({"anonymous_user_enabled": true, "invite_only_enabled": true});
+    let request = service.client.patch(format!("{}/api/admin/settings", service.address));
+    let answer = request.bearer_auth(&service.key).json(&settings).send().await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK);
+    service.kill().await;
+    let mut command = trove(&["serve", "--listen", "0.0.0.0:0", "--data-dir"]);
+    command.arg(temp.path());
+    let service = Service::start_with(command, temp.path()).await;
+    let me = service.client.get(format!("{}/api/me", service.address)).send().await.unwrap();
+    assert_eq!(me.json::<Value>().await.unwrap()["id"], "__anonymous_user__");
+    service.signal("TERM").await;
+    let (_, log) = service.ended().await;
+    assert!(log.contains("is served without signing in"), "{log}");
+    assert!(!log.contains("can register and search"), "{log}");
 }
 
 /// A full disk behind standard output, or a reader that went away.

@@ -214,6 +214,15 @@ pub enum UserCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Take an invitation back, if there is one; without any, everybody may register again where
+    /// the configuration and the administrators let them
+    Uninvite {
+        /// The address, in any letter case
+        email: String,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// List all users, those of programs and those who are kept out too
     List {
         /// Only addresses that hold this, in any letter case

@@ -34,6 +34,9 @@ pub async fn run(config: &Config, command: UserCommand) -> Result<u8, Failure> {
 async fn obey(engine: &Engine, command: UserCommand) -> anyhow::Result<()> {
     match command {
         UserCommand::Invite { emails, json } => invite(engine, &emails, json).await,
+        UserCommand::Uninvite { email, json } => {
+            tell_invited(engine.withdraw_invitation(&email).await?, json)
+        }
         UserCommand::List { text, role: _, invited: true, json } => {
             list_invited(engine, text.as_deref(), json).await
         }
@@ -80,7 +83,10 @@ fn tell(text: &str, shown: &Value, json: bool) -> anyhow::Result<()> {
 }
 
 async fn invite(engine: &Engine, emails: &[String], json: bool) -> anyhow::Result<()> {
-    let invited = engine.invite(emails).await?;
+    tell_invited(engine.invite(emails).await?, json)
+}
+
+fn tell_invited(invited: u64, json: bool) -> anyhow::Result<()> {
     let text = match invited {
         1 => "1 address is invited now\n".to_owned(),
         count => format!("{count} addresses are invited now\n"),
