@@ -33,10 +33,13 @@ pub(crate) async fn admit(
         // What anybody may send changes whose session a browser has.
         origin::check(request, config)?;
     } else {
-        let caller = match authenticate(request, engine, config).await? {
+        let caller = match authenticate(request, engine).await? {
             Some(caller) => caller,
-            None => anonymous(request, engine, config, policy).await?,
+            None => anonymous(engine, policy).await?,
         };
+        if is_sent_unasked(caller.proof) {
+            origin::check(request, config)?;
+        }
         if !policy.admits(caller.role) {
             return Err(Refusal::Forbidden { needed: policy.needed() }.into());
         }
@@ -65,13 +68,10 @@ pub(crate) fn origin_of(request: &HttpRequest) -> Origin {
 async fn authenticate(
     request: &HttpRequest,
     engine: &Engine,
-    config: &HttpConfig,
 ) -> Result<Option<access::Caller>, ApiError> {
     if let Some(token) = cookie::session_token(request)
         && let Some(caller) = engine.authenticate_session(&token).await?
     {
-        // A browser sends cookies whatever page asks it to.
-        origin::check(request, config)?;
         return Ok(Some(caller));
     }
     let Some(token) = token(request.headers()) else { return Ok(None) };
@@ -81,19 +81,20 @@ async fn authenticate(
 /// Whoever has no valid credential, where the route and the administrators let them in.
 ///
 /// Everywhere else signing in helps, so the answer is that nobody has.
-async fn anonymous(
-    request: &HttpRequest,
-    engine: &Engine,
-    config: &HttpConfig,
-    policy: Policy,
-) -> Result<access::Caller, ApiError> {
+async fn anonymous(engine: &Engine, policy: Policy) -> Result<access::Caller, ApiError> {
     if policy != Policy::Chat {
         return Err(Refusal::Unauthenticated.into());
     }
-    let caller = engine.authenticate_anonymous().await?.ok_or(Refusal::Unauthenticated)?;
-    // No page of another origin acts through the network that a browser is in.
-    origin::check(request, config)?;
-    Ok(caller)
+    Ok(engine.authenticate_anonymous().await?.ok_or(Refusal::Unauthenticated)?)
+}
+
+/// Whether a browser sends such a request whatever page asks it to: with the cookie that it has, or
+/// with nothing but the network that it is in.
+fn is_sent_unasked(proof: Proof) -> bool {
+    match proof {
+        Proof::Session(_) | Proof::Anonymous => true,
+        Proof::ApiKey(_) | Proof::AccessToken { .. } | Proof::Trusted => false,
+    }
 }
 
 impl ScopeRule {
@@ -167,10 +168,19 @@ fn token(headers: &HeaderMap) -> Option<SecretString> {
 mod tests {
     use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
     use secrecy::ExposeSecret;
-    use trove_domain::access::Role;
+    use trove_domain::access::{Proof, Role};
+    use trove_domain::id::ApiKeyId;
 
-    use super::token;
+    use super::{is_sent_unasked, token};
     use crate::endpoint::Policy;
+
+    /// What changes something must come from an own page then.
+    #[test]
+    fn browsers_send_cookies_and_nothing_at_all_unasked() {
+        assert!(is_sent_unasked(Proof::Anonymous));
+        assert!(!is_sent_unasked(Proof::ApiKey(ApiKeyId(1))));
+        assert!(!is_sent_unasked(Proof::Trusted));
+    }
 
     fn found(headers: &[(&str, &str)]) -> Option<String> {
         let mut map = HeaderMap::new();

@@ -189,7 +189,7 @@ impl Engine {
     /// take the address of a person, with what is shared with it.
     async fn check_is_person(&self, caller: &Caller) -> Result<(), SignInError> {
         let is_person = match caller.proof {
-            Proof::AccessToken { .. } => false,
+            Proof::AccessToken { .. } | Proof::Anonymous => false,
             Proof::ApiKey(_) | Proof::Session(_) | Proof::Trusted => {
                 let user = self.backends().users.get(caller.user).await?;
                 user.ok_or(SignInError::Gone)?.kind == AccountKind::Person
