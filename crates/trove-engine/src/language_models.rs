@@ -9,7 +9,7 @@ mod preference;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use trove_domain::access::Caller;
+use trove_domain::access::{Caller, Role};
 use trove_domain::error::StoreError;
 use trove_domain::id::{AgentId, GroupId};
 use trove_domain::llm_provider::{LlmProvider, ModelPurpose, ProviderUse};
@@ -114,7 +114,11 @@ impl Engine {
                 .ok_or_else(unknown_model);
         };
         if !self.may_use(caller, agent, &provider).await? {
-            return Err(LanguageModelChoiceError::forbidden(name));
+            // Only administrators know of providers that they may not use.
+            return Err(match caller.role {
+                Role::Admin => LanguageModelChoiceError::forbidden(name),
+                _ => LanguageModelChoiceError::unknown_provider(name),
+            });
         }
         provider.details.model(model).ok_or_else(unknown_model)?;
         Ok(self.open_model(&provider, model)?)

@@ -7,13 +7,13 @@ use crate::administration::llm_providers::LlmProviderError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LanguageModelChoiceError {
-    /// There is no such provider.
+    /// There is no such provider, or none that the caller may use.
     #[error("there is no LLM provider {name:?}")]
     UnknownProvider {
         /// Its name, shortened.
         name: String,
     },
-    /// The caller may not use the provider, or not so.
+    /// An administrator may not use the provider so: it is bound to agents.
     #[error("the LLM provider {name:?} may not be used here")]
     Forbidden {
         /// Its name, shortened.
