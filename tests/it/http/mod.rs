@@ -12,7 +12,7 @@ mod ingestion;
 mod language_models;
 mod llm_providers;
 mod passwords;
-mod people;
+pub(crate) mod people;
 mod profile;
 mod register;
 mod revocation;

@@ -1,0 +1,28 @@
+//! The routes, by what they are about.
+
+pub(super) mod agents;
+pub(super) mod content;
+pub(super) mod document_sets;
+pub(super) mod groups;
+pub(super) mod models;
+pub(super) mod people;
+pub(super) mod profile;
+pub(super) mod token_limits;
+
+use super::table::Row;
+
+pub(super) fn all() -> Vec<Row> {
+    let parts = [
+        agents::rows(),
+        agents::contents(),
+        agents::flags(),
+        content::rows(),
+        document_sets::rows(),
+        groups::rows(),
+        models::rows(),
+        people::rows(),
+        profile::rows(),
+        token_limits::rows(),
+    ];
+    parts.into_iter().flatten().collect()
+}
