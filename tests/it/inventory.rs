@@ -79,6 +79,7 @@ groups! {
     content = content::rows,
     document_sets = document_sets::rows,
     groups = groups::rows,
+    keys = keys::rows,
     models = models::rows,
     people = people::rows,
     profile = profile::rows,

@@ -15,6 +15,8 @@ use trove_domain::port::{
 };
 use trove_domain::source::DocumentSource;
 use trove_domain::token_limit::{LimitScope, TokenAllowance};
+use trove_engine::accounts::AccessTokenRequest;
+use trove_engine::administration::ServiceKeyRequest;
 
 use super::principals::World;
 use super::rules::{Kind, State};
@@ -82,6 +84,8 @@ impl World {
             Kind::InactiveAddress => self.user(&name, state, me, false).await.1,
             Kind::Invitation => self.invitation(&name, state).await,
             Kind::Label => self.label(&name, state).await,
+            Kind::ApiKey => self.api_key(&name, state, me).await,
+            Kind::AccessToken => self.access_token(&name, state, me).await,
             // Built in.
             Kind::Tool if state == State::Missing => MISSING_NUMBER.to_string(),
             Kind::Tool => "1".to_owned(),
@@ -296,5 +300,39 @@ impl World {
         }
         let store = &self.server.engine.backends().agents;
         store.insert_label(name).await.unwrap().unwrap().id.to_string()
+    }
+
+    async fn api_key(&self, name: &str, state: State, me: UserId) -> String {
+        let engine = &self.server.engine;
+        if state == State::Missing {
+            return MISSING_NUMBER.to_string();
+        }
+        if state == State::Own {
+            let me = engine.backends().users.get(me).await.unwrap().unwrap();
+            let issued = engine.issue_key(&me.email, Some(name.to_owned())).await.unwrap();
+            return issued.key.id.to_string();
+        }
+        let request =
+            ServiceKeyRequest { name: Some(name.to_owned()), role: Role::Basic, groups: None };
+        let (made, _) = engine.create_service_key(request).await.unwrap();
+        if state == State::Deleted {
+            engine.delete_key(made.key.id).await.unwrap();
+        }
+        made.key.id.to_string()
+    }
+
+    async fn access_token(&self, name: &str, state: State, me: UserId) -> String {
+        if state == State::Missing {
+            return MISSING_NUMBER.to_string();
+        }
+        let engine = &self.server.engine;
+        let owner = Self::whoever(self.owner_of(state, me));
+        let request =
+            AccessTokenRequest { name: name.to_owned(), expiration_days: None, scopes: None };
+        let (made, _) = engine.create_access_token(&owner, request).await.unwrap();
+        if state == State::Deleted {
+            engine.revoke_access_token(&owner, made.id).await.unwrap();
+        }
+        made.id.to_string()
     }
 }

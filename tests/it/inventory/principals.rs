@@ -1,7 +1,9 @@
 //! Who calls.
 
 use chrono::TimeDelta;
+use serde_json::{Value, json};
 use trove_domain::access::Role;
+use trove_domain::api_key::ListedKey;
 use trove_domain::id::{GroupId, UserId};
 use trove_domain::port::{Clock, UserChange};
 
@@ -25,6 +27,10 @@ pub(super) struct Who {
     /// With whether the group is curated.
     groups: &'static [(Team, bool)],
     pub(super) by_session: bool,
+    /// Whether a personal access token is all that is shown.
+    pub(super) by_token: bool,
+    /// Whether that is restricted to searching.
+    pub(super) is_restricted: bool,
 }
 
 impl Who {
@@ -44,19 +50,22 @@ impl Who {
 
 /// Those with a valid credential: name, role, groups.
 type Declared = (&'static str, Role, &'static [(Team, bool)]);
-const KNOWN: [Declared; 12] = [
+const KNOWN: [Declared; 15] = [
     ("limited", Role::Limited, &[(Team::Ours, false)]),
     ("slack-user", Role::SlackUser, &[(Team::Ours, false)]),
     ("ext-perm-user", Role::ExtPermUser, &[(Team::Ours, false)]),
     ("basic", Role::Basic, &[]),
     ("basic-of-the-team", Role::Basic, &[(Team::Ours, false)]),
     ("session-of-the-team", Role::Basic, &[(Team::Ours, false)]),
+    ("token-of-the-team", Role::Basic, &[(Team::Ours, false)]),
+    ("search-token-of-the-team", Role::Basic, &[(Team::Ours, false)]),
     ("curator-of-others", Role::Curator, &[(Team::Others, true)]),
     ("curator-in-the-team", Role::Curator, &[(Team::Others, true), (Team::Ours, false)]),
     ("curator-of-the-team", Role::Curator, &[(Team::Ours, true)]),
     ("global-curator-of-others", Role::GlobalCurator, &[(Team::Others, false)]),
     ("global-curator-of-the-team", Role::GlobalCurator, &[(Team::Ours, false)]),
     ("admin", Role::Admin, &[]),
+    ("admin-with-search-token", Role::Admin, &[]),
 ];
 
 /// Who uses a session in place of a key.
@@ -103,12 +112,15 @@ impl World {
         for (name, role, groups) in KNOWN {
             let email = format!("{name}@example.com");
             let by_session = name == BY_SESSION;
+            let (by_token, is_restricted) = (name.contains("token"), name.contains("search-token"));
             let header = if by_session {
                 ("cookie", session(&server, &email).await)
             } else {
-                ("authorization", format!("Bearer {}", server.key(&email, role).await))
+                let key = bearer(&server.key(&email, role).await);
+                if by_token { token(&server, &key, is_restricted).await.0 } else { key }
             };
-            let who = Who { id: id(&server, &email).await, role, groups, by_session };
+            let id = id(&server, &email).await;
+            let who = Who { id, role, groups, by_session, by_token, is_restricted };
             principals.push(Principal { name, who: Some(who), header: Some(header) });
         }
         let mut ids = Vec::new();
@@ -126,6 +138,10 @@ impl World {
         let (owner, member) =
             (id(&server, "owner@example.com").await, id(&server, "member@example.com").await);
         let (team, other) = (ids[0], ids[1]);
+        for principal in &principals {
+            // That a key was used is written once, and is no change that a route makes.
+            principal.client(&server).me().await;
+        }
         let cache = Cache::default();
         Self { server, principals, team, other, owner, member, root, cache }
     }
@@ -138,24 +154,48 @@ impl World {
 /// Those whom nobody knows, or nobody knows any more.
 async fn unknown(server: &Server) -> Vec<Principal> {
     let backends = server.engine.backends();
-    let bearer = |key: &str| Some(("authorization", format!("Bearer {key}")));
     let expired = session(server, "expired@example.com").await;
     server.stack.clock.advance(TimeDelta::days(30));
     let revoked = server.key("revoked@example.com", Role::Admin).await;
     let keys = server.engine.list_keys(None, 1000).await.unwrap();
-    let (key, _) = keys.iter().find(|(_, user)| user.email == "revoked@example.com").unwrap();
+    let of_user = |listed: &&ListedKey| listed.holder.user.email == "revoked@example.com";
+    let key = &keys.iter().find(of_user).unwrap().key;
     assert!(server.engine.revoke_key(key.id).await.unwrap());
     let inactive = server.key("inactive@example.com", Role::Admin).await;
     let kept_out = id(server, "inactive@example.com").await;
     let now = server.stack.clock.now();
     assert_eq!(backends.users.deactivate(kept_out, now).await.unwrap(), UserChange::Done);
+    let key = bearer(&server.key("tokens@example.com", Role::Admin).await);
+    let (expired_token, _) = token(server, &key, false).await;
+    server.stack.clock.advance(TimeDelta::days(2));
+    let (revoked_token, revoked_path) = token(server, &key, false).await;
+    let owner = server.nobody().with(key.0, &key.1);
+    owner.delete(&revoked_path).await.ok();
     let unknown = |name, header| Principal { name, who: None, header };
     vec![
         unknown("nobody", None),
         unknown("expired-session", Some(("cookie", expired))),
-        unknown("revoked-key", bearer(&revoked)),
-        unknown("key-of-a-deactivated-user", bearer(&inactive)),
+        unknown("revoked-key", Some(bearer(&revoked))),
+        unknown("key-of-a-deactivated-user", Some(bearer(&inactive))),
+        unknown("expired-token", Some(expired_token)),
+        unknown("revoked-token", Some(revoked_token)),
     ]
+}
+
+fn bearer(key: &str) -> (&'static str, String) {
+    ("authorization", format!("Bearer {key}"))
+}
+
+/// A personal access token of whoever has the key, for a day, and where it is deleted.
+async fn token(
+    server: &Server,
+    key: &(&'static str, String),
+    is_restricted: bool,
+) -> ((&'static str, String), String) {
+    let scopes = if is_restricted { json!(["read:search"]) } else { Value::Null };
+    let body = json!({"name": "token", "expiration_days": 1, "scopes": scopes});
+    let made = server.nobody().with(key.0, &key.1).post("/api/user/pats", body).await.ok();
+    (bearer(made["token"].as_str().unwrap()), format!("/api/user/pats/{}", made["id"]))
 }
 
 /// The cookie of somebody who registers and signs in.

@@ -4,6 +4,7 @@ pub(super) mod agents;
 pub(super) mod content;
 pub(super) mod document_sets;
 pub(super) mod groups;
+pub(super) mod keys;
 pub(super) mod models;
 pub(super) mod people;
 pub(super) mod profile;
@@ -19,6 +20,7 @@ pub(super) fn all() -> Vec<Row> {
         content::rows(),
         document_sets::rows(),
         groups::rows(),
+        keys::rows(),
         models::rows(),
         people::rows(),
         profile::rows(),

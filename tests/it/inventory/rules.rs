@@ -36,6 +36,10 @@ pub(super) enum Kind {
     Invitation,
     Label,
     Tool,
+    /// An API key with an account of its own; one that acts as the caller is the caller's own.
+    ApiKey,
+    /// A personal access token.
+    AccessToken,
 }
 
 /// How an object stands to the caller.
@@ -92,7 +96,11 @@ impl Kind {
             Self::UsableProvider => &[Missing, Deleted, Team, Public, Foreign],
             Self::Group | Self::Audience => &[Missing, Deleted, Own, Joined, Foreign],
             Self::TokenLimit | Self::Provider => &[Missing, Deleted, Foreign],
-            Self::User | Self::Address | Self::InactiveAddress => &[Missing, Deleted, Own, Foreign],
+            Self::User
+            | Self::Address
+            | Self::InactiveAddress
+            | Self::ApiKey
+            | Self::AccessToken => &[Missing, Deleted, Own, Foreign],
             Self::Invitation | Self::Label | Self::Tool => &[Missing, Foreign],
         }
     }
@@ -140,6 +148,8 @@ impl Kind {
                 let member = admin || matches!(state, State::Own | State::Joined);
                 standing(member, member)
             }
+            // Administrators have no part in what users make for themselves.
+            Self::AccessToken => standing(state == State::Own, state == State::Own),
             // There are no two opinions about whose these are: the policy says it all.
             Self::TokenLimit
             | Self::Provider
@@ -148,7 +158,8 @@ impl Kind {
             | Self::InactiveAddress
             | Self::Invitation
             | Self::Label
-            | Self::Tool => Standing::Editable,
+            | Self::Tool
+            | Self::ApiKey => Standing::Editable,
         }
     }
 }
@@ -160,7 +171,7 @@ fn admits(policy: Policy, who: Option<&Who>) -> Result<(), u16> {
         return if policy == Policy::Public { Ok(()) } else { Err(401) };
     };
     let admitted = match policy {
-        Policy::Public | Policy::Limited => true,
+        Policy::Public | Policy::Chat | Policy::Limited => true,
         Policy::Basic => who.role != Limited,
         Policy::Curator => matches!(who.role, Curator | GlobalCurator | Admin),
         Policy::Admin => who.role == Admin,
@@ -183,6 +194,11 @@ pub(super) fn expected(row: &Row, who: Option<&Who>, state: State) -> Expected {
     if let Err(status) = admits(row.policy, who) {
         // Before anything is looked up, so that all answers are the same.
         return Expected { like_missing: true, ..refused(status) };
+    }
+    // Who asks is nobody's business where everybody gets in.
+    let guarded = row.policy != Policy::Public;
+    if guarded && who.is_some_and(|who| who.is_restricted && row.restricted.is_none()) {
+        return Expected { like_missing: true, ..refused(403) };
     }
     for (_, exception) in &row.exceptions {
         if let Some(status) = exception(who, state) {

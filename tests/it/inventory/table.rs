@@ -26,6 +26,8 @@ pub(super) struct Row {
     pub(super) refused: u16,
     /// Whether nothing is changed when it is done.
     pub(super) reads: bool,
+    /// Why a token that is restricted to searching gets in.
+    pub(super) restricted: Option<&'static str>,
     /// Whether it does something to the caller, so that nobody else may be tried on its server.
     pub(super) alone: bool,
     /// What is sent.
@@ -113,6 +115,7 @@ pub(super) fn row(route: &'static str, policy: Policy) -> Row {
         hidden: 404,
         refused: 403,
         reads: route.starts_with("GET "),
+        restricted: None,
         alone: false,
         request: |_| Sent::default(),
         exceptions: Vec::new(),
@@ -153,6 +156,11 @@ impl Row {
 
     pub(super) fn reads(self) -> Self {
         Self { reads: true, ..self }
+    }
+
+    /// A token that is restricted to searching gets in.
+    pub(super) fn restricted(self, why: &'static str) -> Self {
+        Self { restricted: Some(why), ..self }
     }
 
     pub(super) fn alone(self) -> Self {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::inventory::rules::{Kind, Need, State};
-use crate::inventory::table::Policy::{Admin, Basic, Curator, Limited};
+use crate::inventory::table::Policy::{Admin, Basic, Chat, Curator, Limited};
 use crate::inventory::table::{Named, Request, Row, Sent, body, query, row};
 
 const OWN: &str = "lists what the caller sees";
@@ -98,8 +98,8 @@ pub(in crate::inventory) fn flags() -> Vec<Row> {
 
 pub(in crate::inventory) fn rows() -> Vec<Row> {
     vec![
-        row("GET /persona", Limited).nothing(OWN),
-        row("GET /persona", Limited)
+        row("GET /persona", Chat).nothing(OWN),
+        row("GET /persona", Chat)
             .names(Kind::Agent, Need::See)
             .hidden(200)
             .sends(|named| query(format!("?persona_ids={}", named.id))),
@@ -125,14 +125,15 @@ pub(in crate::inventory) fn rows() -> Vec<Row> {
         row("PATCH /persona/{persona_id}/public", Basic)
             .names(Kind::Agent, Need::Edit)
             .sends(|named| body(json!({"is_public": named.state != State::Public}))),
-        row("GET /agents", Limited).nothing(OWN),
+        row("GET /agents", Chat).nothing(OWN),
         row("GET /admin/agents", Curator).nothing(OWN),
         row("GET /admin/persona", Curator).nothing(OWN),
         row("POST /admin/persona/upload-image", Basic).nothing("there are no pictures").done(501),
         row("GET /tool", Basic).nothing("everybody's"),
         row("GET /tool/{tool_id}", Basic).names(Kind::Tool, Need::See),
-        row("GET /llm/persona/{persona_id}/providers", Limited).names(Kind::Agent, Need::See),
+        row("GET /llm/persona/{persona_id}/providers", Chat).names(Kind::Agent, Need::See),
         row("POST /search", Basic)
+            .restricted("it searches")
             .names(Kind::Agent, Need::See)
             .reads()
             .sends(|named| body(json!({"query": "apple", "persona_id": named.number()}))),

@@ -9,6 +9,7 @@ use crate::inventory::table::{Named, Row, Sent, body, row};
 use crate::server::document;
 
 const ITSELF: &str = "the deployment itself";
+const SEARCHES: &str = "it searches";
 const OWN: &str = "what the caller reads";
 
 fn posted(named: &Named) -> Sent {
@@ -26,11 +27,15 @@ pub(in crate::inventory) fn rows() -> Vec<Row> {
         row("GET /docs/{file}", Public)
             .nothing("files that are built in; there is none with this name")
             .done(404),
-        row("POST /search", Basic).nothing(OWN).sends(|_| body(json!({"query": "apple"}))),
+        row("POST /search", Basic)
+            .nothing(OWN)
+            .restricted(SEARCHES)
+            .sends(|_| body(json!({"query": "apple"}))),
         row("POST /search/send-search-message", Basic)
             .nothing(OWN)
+            .restricted(SEARCHES)
             .sends(|_| body(json!({"search_query": "apple"}))),
-        row("GET /search/search-history", Basic).nothing(OWN),
+        row("GET /search/search-history", Basic).nothing(OWN).restricted(SEARCHES),
         row("POST /ingestion", Curator)
             .nothing("the pair that is everybody's, which administrators change")
             .sends(|named| {

@@ -64,11 +64,13 @@ pub(in crate::inventory) fn rows() -> Vec<Row> {
         row("DELETE /manage/admin/document-set/{document_set_id}", Curator)
             .names(Kind::DocumentSet, Need::Edit),
         row("POST /search", Basic)
+            .restricted("it searches")
             .names(Kind::DocumentSet, Need::See)
             .hidden(403)
             .reads()
             .sends(|named| body(json!({"query": "apple", "document_sets": [named.name]}))),
         row("POST /search/send-search-message", Basic)
+            .restricted("it searches")
             .names(Kind::DocumentSet, Need::See)
             .hidden(403)
             .sends(|named| {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::inventory::rules::{Kind, Need};
-use crate::inventory::table::Policy::{Admin, Basic, Limited};
+use crate::inventory::table::Policy::{Admin, Basic, Chat};
 use crate::inventory::table::{Named, Row, Sent, body, query, row};
 
 fn model(named: &Named) -> Sent {
@@ -14,8 +14,9 @@ pub(in crate::inventory) fn rows() -> Vec<Row> {
     let put = "PUT /admin/llm/provider";
     let provider = |route| row(route, Admin).names(Kind::Provider, Need::Edit);
     vec![
-        row("GET /llm/provider", Limited).nothing("lists what the caller may use"),
+        row("GET /llm/provider", Chat).nothing("lists what the caller may use"),
         row("POST /search", Basic)
+            .restricted("it searches")
             .names(Kind::UsableProvider, Need::See)
             .reads()
             .sends(|named| body(json!({"query": "a", "provider": named.name, "model": "m"}))),

@@ -5,11 +5,13 @@ use serde_json::json;
 use crate::http::people::{PASSWORD, form as sign_in};
 use crate::inventory::principals::Who;
 use crate::inventory::rules::{Kind, Need, State};
-use crate::inventory::table::Policy::{Admin, Basic, Curator, Limited, Public};
+use crate::inventory::table::Policy::{Admin, Basic, Chat, Curator, Limited, Public};
 use crate::inventory::table::{Named, Row, Sent, body, form, row};
 
 const LIST: &str = "lists users";
 const SELF: &str = "the caller itself";
+/// Whoever has a token is to learn what it is good for.
+const WHOSE: &str = "what the token is";
 const NOBODY: &str = "whoever it is";
 
 fn address(named: &Named) -> Sent {
@@ -26,6 +28,10 @@ fn by_session_only<const OTHERWISE: u16>(who: Option<&Who>, _: State) -> Option<
     who.filter(|who| !who.by_session).map(|_| OTHERWISE)
 }
 
+fn not_by_token(who: Option<&Who>, _: State) -> Option<u16> {
+    who.filter(|who| who.by_token).map(|_| 403)
+}
+
 fn administered() -> Vec<Row> {
     let user = |route| row(route, Admin).names(Kind::Address, Need::Edit).sends(address);
     let inactive =
@@ -40,6 +46,8 @@ fn administered() -> Vec<Row> {
         user("PATCH /manage/set-user-role")
             .sends(|named| body(json!({"user_email": named.id, "new_role": "global_curator"})))
             .but("nobody changes its own role", not_to_oneself),
+        user("PATCH /manage/admin/users/admin-access")
+            .sends(|named| body(json!({"user_email": named.id, "is_admin": true}))),
         row("PUT /manage/admin/users", Admin)
             .nothing("invites somebody")
             .sends(|named| body(json!({"emails": [format!("{}@example.com", named.fresh())]}))),
@@ -97,13 +105,18 @@ fn signing_in() -> Vec<Row> {
             .done(400)
             .sends(|_| body(json!({"token": "x"}))),
         row("GET /users/me", Limited).nothing(SELF),
-        row("PATCH /users/me", Limited).nothing(SELF).alone().sends(|_| body(json!({}))),
+        row("PATCH /users/me", Limited)
+            .nothing(SELF)
+            .alone()
+            .sends(|_| body(json!({})))
+            .but("who finds a token does not take the account", not_by_token),
         row("POST /password/change-password", Basic)
             .nothing(SELF)
             .alone()
             .sends(|_| {
                 body(json!({"old_password": PASSWORD, "new_password": "another horse battery"}))
             })
+            .but("who finds a token does not take the account", not_by_token)
             .but("who has no password has no old one", |who, _| {
                 who.filter(|who| who.role != trove_domain::access::Role::Limited)
                     .and_then(|who| by_session_only::<400>(Some(who), State::Own))
@@ -113,12 +126,18 @@ fn signing_in() -> Vec<Row> {
 
 pub(in crate::inventory) fn rows() -> Vec<Row> {
     let mut rows = vec![
-        row("GET /me", Limited).nothing(SELF),
-        row("GET /me/permissions", Basic).nothing(SELF),
+        row("GET /me", Chat).nothing(SELF).restricted(WHOSE),
+        row("GET /me/permissions", Basic).nothing(SELF).restricted(WHOSE),
         row("GET /get-user-role", Basic).nothing(SELF),
         row("GET /users", Basic).nothing(LIST),
         row("GET /manage/users", Curator).nothing(LIST),
-        row("GET /settings", Limited).nothing("the deployment itself"),
+        row("GET /settings", Chat).nothing("the deployment itself"),
+        row("PUT /admin/settings", Admin)
+            .nothing("the deployment itself")
+            .sends(|named| body(json!({"company_name": named.fresh()}))),
+        row("PATCH /admin/settings", Admin)
+            .nothing("the deployment itself")
+            .sends(|named| body(json!({"company_name": named.fresh()}))),
     ];
     rows.extend(administered());
     rows.extend(signing_in());
