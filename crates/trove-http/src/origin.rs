@@ -26,8 +26,12 @@ pub(crate) fn check(request: &HttpRequest, config: &HttpConfig) -> Result<(), Ap
 }
 
 fn is_own(headers: &HeaderMap, public: Option<&str>) -> bool {
+    // What is said twice is said by nobody: whoever looked at the request before may have taken the
+    // other one.
     let text = |name: &HeaderName| -> Option<Result<&str, ()>> {
-        headers.get(name).map(|value| value.to_str().map_err(|_| ()))
+        let mut values = headers.get_all(name);
+        let first = values.next()?;
+        Some(if values.next().is_some() { Err(()) } else { first.to_str().map_err(|_| ()) })
     };
     let origin = text(&ORIGIN);
     if let (Some(Ok(origin)), Some(public)) = (origin, public)
@@ -105,6 +109,12 @@ mod tests {
             None,
             false,
         );
+        // Said twice.
+        let own = ("origin", "http://trove.example:8080");
+        check(&[host, own, ("origin", "https://evil.example")], None, false);
+        check(&[host, ("host", "evil.example"), own], None, false);
+        let same = ("sec-fetch-site", "same-origin");
+        check(&[host, own, same, ("sec-fetch-site", "cross-site")], None, false);
         // The setting.
         let public = Some("https://trove.example");
         check(&[("host", "internal"), page], public, true);
