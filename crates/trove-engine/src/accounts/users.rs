@@ -77,7 +77,7 @@ impl Engine {
         let parse = |address: &String| {
             EmailAddress::parse(address).map_err(|why| AccountError::Address {
                 // Enough to recognise it by, whatever it is.
-                address: address.chars().take(EmailAddress::MAX_BYTES).collect(),
+                address: shown(address),
                 why,
             })
         };
@@ -99,16 +99,25 @@ impl Engine {
 
     pub(super) async fn user_by_email(&self, email: &str) -> Result<User, AccountError> {
         let user = self.backends().users.get_by_email(email).await?;
-        user.ok_or_else(|| AccountError::NoSuchUser(email.to_owned()))
+        user.ok_or_else(|| no_such_user(email))
     }
 }
 
 fn done(change: UserChange, email: &str) -> Result<(), AccountError> {
     match change {
         UserChange::Done => Ok(()),
-        UserChange::NoSuchUser => Err(AccountError::NoSuchUser(email.to_owned())),
+        UserChange::NoSuchUser => Err(no_such_user(email)),
         UserChange::Stale => Err(AccountError::Contended),
         UserChange::LastAdmin => Err(AccountError::LastAdmin),
         UserChange::NoSeat(seats) => Err(AccountError::NoSeat(seats)),
     }
+}
+
+fn no_such_user(email: &str) -> AccountError {
+    AccountError::NoSuchUser(shown(email))
+}
+
+/// What somebody sent as an address, which may be anything, as far as an address goes.
+fn shown(address: &str) -> String {
+    address.chars().take(EmailAddress::MAX_BYTES).collect()
 }
