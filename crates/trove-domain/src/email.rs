@@ -53,7 +53,7 @@ impl EmailAddress {
         let (domain, valid) = idna::domain_to_unicode(&domain);
         valid.map_err(|_| InvalidEmailAddress::Domain)?;
         let normal = format!("{}@{domain}", syntax.local_part());
-        if normal.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        if normal.chars().any(|c| c.is_control() || c.is_whitespace() || is_invisible(c)) {
             return Err(InvalidEmailAddress::Syntax);
         }
         if normal.len() > Self::MAX_BYTES {
@@ -85,6 +85,31 @@ impl std::fmt::Display for EmailAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }
+}
+
+/// Whether nobody sees the character, so that an address with it looks like another one: characters
+/// that join, hide, or turn the direction of writing (general category Cf, and variation selectors).
+fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{600}'..='\u{605}'
+            | '\u{61c}'
+            | '\u{6dd}'
+            | '\u{70f}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 /// What makes an address unique, and what it is looked up by: its letter case does not matter.
@@ -148,6 +173,13 @@ mod tests {
             "mailto:a@b.c,",
             "a,b@c.d",
             "a@\u{202e}b.c",
+            "a\u{200b}b@c.d",
+            "a\u{200f}b@c.d",
+            "a\u{202e}b@c.d",
+            "\u{feff}a@c.d",
+            "a\u{ad}b@c.d",
+            "a\u{fe0f}@c.d",
+            "a\u{e0061}@c.d",
         ] {
             assert!(EmailAddress::parse(given).is_err(), "{given:?}");
         }
