@@ -134,7 +134,7 @@ async fn everything_is_gone_at_once(server: &Server, other: &Engine) {
     let keyed = server.nobody().with("authorization", &format!("Bearer {bearer}"));
     keyed.me().await.ok();
     let keys = other.list_keys(None, 100).await.unwrap();
-    let (key, _) = keys.iter().find(|(_, holder)| holder.id == reader).unwrap();
+    let key = &keys.iter().find(|listed| listed.holder.user.id == reader).unwrap().key;
     assert!(other.revoke_key(key.id).await.unwrap());
     keyed.me().await.refused(401, "UNAUTHENTICATED");
 
