@@ -27,6 +27,7 @@ mod profile_store;
 mod search_history;
 mod secret_cipher;
 mod session_store;
+mod source;
 mod text_extractor;
 mod token_limit_store;
 mod user_store;
@@ -69,6 +70,10 @@ pub use profile_store::ProfileStore;
 pub use search_history::{SEARCHES_KEPT, SearchHistory};
 pub use secret_cipher::{SecretCipher, SecretCipherError};
 pub use session_store::{SESSIONS_KEPT, SessionStore};
+pub use source::{
+    CHECKPOINT_BYTES_MAX, Checkpoint, FailedPart, ListingStep, ReadWindow, Skipped, Source,
+    SourceClass, SourceError, SourceFactory, SourceFailure, SourceKind, SourceSettings, SourceStep,
+};
 pub use text_extractor::{ExtractError, ExtractedText, TextExtractor};
 pub use token_limit_store::{TokenLimitStore, UsageOf};
 pub use user_store::{
