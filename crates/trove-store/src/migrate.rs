@@ -59,6 +59,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "20261121170000_create_token_limits",
     "20261121180000_create_access_tokens",
     "20261121190000_create_workspace_settings",
+    "20261121200000_create_indexing",
 ];
 
 const REGISTER: &str =

@@ -100,7 +100,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    use diesel::sql_types::{Integer, Text};
+    use diesel::sql_types::{Integer, Nullable, Text};
     use crate::sql::Instant;
     connector (id) {
         id -> Integer,
@@ -109,11 +109,15 @@ diesel::table! {
         config -> Text,
         created_at -> Instant,
         updated_at -> Instant,
+        input_type -> Text,
+        refresh_freq_s -> Nullable<Integer>,
+        prune_freq_s -> Nullable<Integer>,
+        indexing_start -> Nullable<Instant>,
     }
 }
 
 diesel::table! {
-    use diesel::sql_types::{Integer, Nullable, Text};
+    use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text};
     use crate::sql::{Guid, Instant};
     credential (id) {
         id -> Integer,
@@ -122,11 +126,23 @@ diesel::table! {
         owner_id -> Nullable<Guid>,
         created_at -> Instant,
         updated_at -> Instant,
+        secret -> Nullable<Text>,
+        secret_place -> Nullable<Guid>,
+        revision -> BigInt,
+        admin_public -> Bool,
+        curator_public -> Bool,
     }
 }
 
 diesel::table! {
-    use diesel::sql_types::{Integer, Nullable, Text};
+    credential_group (credential_id, group_id) {
+        credential_id -> Integer,
+        group_id -> Integer,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{Bool, Integer, Nullable, Text};
     use crate::sql::{Guid, Instant};
     cc_pair (id) {
         id -> Integer,
@@ -136,6 +152,80 @@ diesel::table! {
         access_type -> Text,
         status -> Text,
         creator_id -> Nullable<Guid>,
+        created_at -> Instant,
+        run_by -> Text,
+        auto_sync_options -> Nullable<Text>,
+        processing_mode -> Text,
+        in_repeated_error_state -> Bool,
+        indexing_trigger -> Nullable<Text>,
+        prune_requested -> Bool,
+        last_successful_index_at -> Nullable<Instant>,
+        last_pruned_at -> Nullable<Instant>,
+        deletion_failure -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text};
+    use crate::sql::{Guid, Instant};
+    index_attempt (id) {
+        id -> Integer,
+        cc_pair_id -> Integer,
+        from_beginning -> Bool,
+        status -> Text,
+        window_start -> Instant,
+        window_end -> Instant,
+        stop_reason -> Nullable<Text>,
+        checkpoint -> Nullable<Text>,
+        steps -> Integer,
+        documents_enumerated -> BigInt,
+        documents_new -> BigInt,
+        documents_updated -> BigInt,
+        documents_unchanged -> BigInt,
+        documents_skipped -> BigInt,
+        documents_failed -> BigInt,
+        documents_removed -> BigInt,
+        tries -> Integer,
+        retry_at -> Nullable<Instant>,
+        error -> Nullable<Text>,
+        is_invalid -> Bool,
+        worker -> Nullable<Guid>,
+        leased_until -> Nullable<Instant>,
+        created_at -> Instant,
+        started_at -> Nullable<Instant>,
+        updated_at -> Instant,
+        finished_at -> Nullable<Instant>,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{Bool, Integer, Nullable, Text};
+    use crate::sql::Instant;
+    index_attempt_error (id) {
+        id -> Integer,
+        index_attempt_id -> Integer,
+        cc_pair_id -> Integer,
+        document_id -> Nullable<Text>,
+        document_link -> Nullable<Text>,
+        entity_id -> Nullable<Text>,
+        window_start -> Nullable<Instant>,
+        window_end -> Nullable<Instant>,
+        message -> Text,
+        resolved -> Bool,
+        created_at -> Instant,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::sql::{Guid, Instant};
+    stored_file (id) {
+        id -> Text,
+        display_name -> Text,
+        origin -> Text,
+        mime_type -> Text,
+        size_bytes -> BigInt,
+        owner_id -> Nullable<Guid>,
         created_at -> Instant,
     }
 }
@@ -445,6 +535,8 @@ diesel::joinable!(agent_label_link -> agent_label (label_id));
 diesel::joinable!(agent_user -> user_account (user_id));
 diesel::joinable!(access_token -> user_account (user_id));
 diesel::joinable!(api_key -> user_account (user_id));
+diesel::joinable!(credential_group -> user_group (group_id));
+diesel::joinable!(index_attempt -> cc_pair (cc_pair_id));
 diesel::joinable!(cc_pair -> connector (connector_id));
 diesel::joinable!(cc_pair -> credential (credential_id));
 diesel::joinable!(credential -> user_account (owner_id));
@@ -465,7 +557,11 @@ diesel::allow_tables_to_appear_in_same_query!(
     token_usage,
     connector,
     credential,
+    credential_group,
     cc_pair,
+    index_attempt,
+    index_attempt_error,
+    stored_file,
     cc_pair_group,
     document,
     document_cc_pair,
