@@ -68,6 +68,7 @@ macro_rules! wire_values {
         }
     };
 }
+pub(crate) use wire_values;
 
 wire_values!(AccessType, "an access type", Public = "public", Private = "private", Sync = "sync");
 wire_values!(

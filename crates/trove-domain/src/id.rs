@@ -37,6 +37,8 @@ integer_id! {
     CredentialId;
     /// A connector together with a credential.
     CcPairId;
+    /// A run of indexing.
+    IndexAttemptId;
     /// A group of users.
     GroupId;
     /// A named set of credential pairs.

@@ -28,6 +28,7 @@ pub mod fusion;
 pub mod group;
 pub mod hit;
 pub mod id;
+pub mod indexing;
 pub mod job;
 pub mod llm;
 pub mod llm_provider;
