@@ -19,6 +19,7 @@ mod embedding_model;
 mod file_store;
 mod group_store;
 mod ids;
+mod index_attempt_store;
 mod invitation_store;
 mod job_queue;
 mod language_model;
@@ -41,7 +42,7 @@ pub use agent_store::{
 };
 pub use api_key_store::{ApiKeyStore, SERVICE_ACCOUNTS_MAX};
 pub use audit_log::{AuditLog, AuditLogError};
-pub use cc_pair_store::{AccessChange, CcPairStore, NewCcPair};
+pub use cc_pair_store::{AccessChange, CcPairStore, NewCcPair, RunBy};
 pub use clock::Clock;
 pub use document_index::{
     AttributeUpdate, ChunkRange, DocumentIndex, DocumentIndexError, IndexCapabilities,
@@ -58,6 +59,9 @@ pub use embedding_model::{EmbeddingError, EmbeddingModel, EmbeddingModelInfo, To
 pub use file_store::{FileKey, FileStore, FileStoreError, InvalidFileKey};
 pub use group_store::{GroupChange, GroupContents, GroupRevision, GroupStore};
 pub use ids::IdGenerator;
+pub use index_attempt_store::{
+    ATTEMPTS_KEPT, AttemptEnd, ClaimedAttempt, Control, IndexAttemptStore, PairRuns, StepRecord,
+};
 pub use invitation_store::{INVITATIONS_MAX, InvitationStore, Invited};
 pub use job_queue::JobQueue;
 pub use language_model::{

@@ -132,7 +132,7 @@ macro_rules! held {
 }
 
 /// The end of a lease. One without end ends where years have five digits.
-fn after(now: DateTime<Utc>, lease: Duration) -> DateTime<Utc> {
+pub(crate) fn after(now: DateTime<Utc>, lease: Duration) -> DateTime<Utc> {
     let end =
         chrono::TimeDelta::from_std(lease).ok().and_then(|lease| now.checked_add_signed(lease));
     let last = DateTime::from_timestamp(253_402_300_799, 0).unwrap_or(now);

@@ -7,6 +7,7 @@
 mod access;
 mod access_tokens;
 mod agents;
+mod attempts;
 mod backend;
 mod documents;
 mod error;

@@ -10,15 +10,18 @@ use trove_domain::cc_pair::{CcPair, CcPairStatus, PairReader};
 use trove_domain::error::StoreError;
 use trove_domain::id::{CcPairId, ConnectorId, CredentialId, GroupId, UserId};
 use trove_domain::job::NewJob;
-use trove_domain::port::{AccessChange, CcPairStore, NewCcPair};
+use trove_domain::port::{AccessChange, CcPairStore, NewCcPair, RunBy};
 
 use crate::Store;
+use crate::attempts::BY_SCHEDULE;
 use crate::backend::{KEYS_MAX, read, transact};
 use crate::documents::{REMOVAL, begin_removal, mark_dirty, present};
 use crate::error::{Failure, corrupt};
 use crate::jobs::insert_job;
 use crate::locks::Locks;
-use crate::schema::{cc_pair, cc_pair_group, connector, document, document_cc_pair, user_group};
+use crate::schema::{
+    cc_pair, cc_pair_group, connector, document, document_cc_pair, index_attempt, user_group,
+};
 use crate::sql::{Id, Time};
 
 /// The system's empty credential.
@@ -215,6 +218,47 @@ impl CcPairStore for Store {
                 .order(cc_pair::id)
                 .limit(i64::from(limit));
             Ok(load_pairs!(conn, query))
+        })
+    }
+
+    #[tracing::instrument(name = "db.cc_pair.set_schedule", skip_all)]
+    async fn set_schedule(
+        &self,
+        id: CcPairId,
+        run_by: RunBy,
+        refresh_freq_s: Option<u32>,
+    ) -> Result<bool, StoreError> {
+        let run_by = match run_by {
+            RunBy::Schedule => BY_SCHEDULE,
+            RunBy::Nobody => "nobody",
+        };
+        // Longer than anybody waits.
+        let refresh = refresh_freq_s.map(|seconds| i32::try_from(seconds).unwrap_or(i32::MAX));
+        transact!(self, "cc_pair.set_schedule", |conn| {
+            let connector: Option<i32> = diesel::update(cc_pair::table.find(id.0))
+                .set(cc_pair::run_by.eq(run_by))
+                .returning(cc_pair::connector_id)
+                .get_result(conn)
+                .await
+                .optional()?;
+            let Some(connector) = connector else { return Ok(false) };
+            diesel::update(connector::table.find(connector))
+                .set(connector::refresh_freq_s.eq(refresh))
+                .execute(conn)
+                .await?;
+            let runs: i64 = index_attempt::table
+                .filter(index_attempt::cc_pair_id.eq(id.0))
+                .count()
+                .get_result(conn)
+                .await?;
+            if run_by == BY_SCHEDULE && runs == 0 {
+                let active = cc_pair::status.eq(CcPairStatus::Active.as_str());
+                diesel::update(cc_pair::table.find(id.0).filter(active))
+                    .set(cc_pair::status.eq(CcPairStatus::Scheduled.as_str()))
+                    .execute(conn)
+                    .await?;
+            }
+            Ok(true)
         })
     }
 

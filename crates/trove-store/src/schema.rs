@@ -167,7 +167,7 @@ diesel::table! {
 
 diesel::table! {
     use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text};
-    use crate::sql::{Guid, Instant};
+    use crate::sql::Instant;
     index_attempt (id) {
         id -> Integer,
         cc_pair_id -> Integer,
@@ -189,7 +189,7 @@ diesel::table! {
         retry_at -> Nullable<Instant>,
         error -> Nullable<Text>,
         is_invalid -> Bool,
-        worker -> Nullable<Guid>,
+        claims -> Integer,
         leased_until -> Nullable<Instant>,
         created_at -> Instant,
         started_at -> Nullable<Instant>,

@@ -24,6 +24,7 @@ pub mod fakes;
 pub mod file_store;
 pub mod group_store;
 pub mod ids;
+pub mod index_attempt_store;
 pub mod invitation_store;
 pub mod job_queue;
 pub mod language_model;

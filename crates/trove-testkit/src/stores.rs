@@ -17,9 +17,9 @@ use trove_domain::id::{CcPairId, DocumentId, GroupId, UserId};
 use trove_domain::job::{ClaimedJob, NewJob};
 use trove_domain::port::{
     AccessFilter, AccessTokenStore, AgentStore, ApiKeyStore, CcPairStore, DocumentSetStore,
-    DocumentStore, GroupStore, IndexedMark, InvitationStore, JobQueue, LlmProviderStore, NewCcPair,
-    NewDocumentSet, NewUser, ProfileStore, Registration, SearchHistory, SessionStore,
-    TokenLimitStore, UserChange, UserStore, WorkspaceStore,
+    DocumentStore, GroupStore, IndexAttemptStore, IndexedMark, InvitationStore, JobQueue,
+    LlmProviderStore, NewCcPair, NewDocumentSet, NewUser, ProfileStore, Registration,
+    SearchHistory, SessionStore, TokenLimitStore, UserChange, UserStore, WorkspaceStore,
 };
 use trove_domain::source::DocumentSource;
 use trove_domain::user::TokenHash;
@@ -61,6 +61,8 @@ pub struct Stores {
     pub groups: Arc<dyn GroupStore>,
     /// Pairs.
     pub pairs: Arc<dyn CcPairStore>,
+    /// Runs of indexing.
+    pub attempts: Arc<dyn IndexAttemptStore>,
     /// Agents.
     pub agents: Arc<dyn AgentStore>,
     /// Document sets.
@@ -93,6 +95,7 @@ impl Stores {
             + AccessFilter
             + AgentStore
             + GroupStore
+            + IndexAttemptStore
             + CcPairStore
             + DocumentSetStore
             + DocumentStore
@@ -113,6 +116,7 @@ impl Stores {
             groups: store.clone(),
             pairs: store.clone(),
             agents: store.clone(),
+            attempts: store.clone(),
             sets: store.clone(),
             documents: store.clone(),
             searches: store.clone(),

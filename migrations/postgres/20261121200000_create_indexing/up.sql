@@ -59,8 +59,8 @@ CREATE TABLE index_attempt (
     retry_at timestamptz,
     error text,
     is_invalid boolean NOT NULL DEFAULT false,
-    -- Who runs it, and until when nobody else does.
-    worker uuid,
+    -- How often a worker took it: who took it last runs it, and until when nobody else takes it.
+    claims integer NOT NULL DEFAULT 0,
     leased_until timestamptz,
     created_at timestamptz NOT NULL,
     started_at timestamptz,

@@ -59,8 +59,8 @@ CREATE TABLE index_attempt (
     retry_at TEXT,
     error TEXT,
     is_invalid BOOLEAN NOT NULL DEFAULT false,
-    -- Who runs it, and until when nobody else does.
-    worker TEXT,
+    -- How often a worker took it: who took it last runs it, and until when nobody else takes it.
+    claims INTEGER NOT NULL DEFAULT 0,
     leased_until TEXT,
     created_at TEXT NOT NULL,
     started_at TEXT,

@@ -29,6 +29,15 @@ pub struct NewCcPair {
     pub created_at: DateTime<Utc>,
 }
 
+/// Who begins the runs of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunBy {
+    /// The schedule.
+    Schedule,
+    /// Nobody: documents are posted, or a command reads them.
+    Nobody,
+}
+
 /// New access for a pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessChange {
@@ -63,6 +72,16 @@ pub trait CcPairStore: Send + Sync + 'static {
 
     /// All pairs but the default one, by rising id; at most `limit` after `after`.
     async fn list(&self, after: Option<CcPairId>, limit: u32) -> Result<Vec<CcPair>, StoreError>;
+
+    /// Says who begins the runs of a pair, and how many seconds after a run the next one is due,
+    /// which concerns all pairs of the connector; `false` when there is no such pair. One that the
+    /// schedule runs and that has not run yet is [`Scheduled`](crate::cc_pair::CcPairStatus).
+    async fn set_schedule(
+        &self,
+        id: CcPairId,
+        run_by: RunBy,
+        refresh_freq_s: Option<u32>,
+    ) -> Result<bool, StoreError>;
 
     /// Changes who may read the documents of a pair, marks all of them as changed (so that
     /// [`super::DocumentStore::list_dirty`] answers them) and enqueues `job`, in one step;

@@ -30,6 +30,9 @@ macro_rules! suites {
         mod access_token_store {
             trove_testkit::access_token_store_contract!($start());
         }
+        mod index_attempt_store {
+            trove_testkit::index_attempt_store_contract!($start());
+        }
         mod access_filter {
             trove_testkit::access_filter_contract!($start());
         }
