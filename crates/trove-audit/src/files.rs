@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::OpenError;
@@ -30,6 +30,13 @@ impl Segment {
 pub(crate) fn make(folder: &Path) -> Result<(), OpenError> {
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(0o700).create(folder).map_err(OpenError::io(folder))
+}
+
+/// Whether an open file is the one at a path, and not one that was there before.
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+    let place = |data: fs::Metadata| (data.dev(), data.ino());
+    let (open, there) = (file.metadata().map(place), fs::metadata(path).map(place));
+    matches!((open, there), (Ok(open), Ok(there)) if open == there)
 }
 
 /// The files of a folder, oldest first.

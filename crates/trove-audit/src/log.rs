@@ -125,7 +125,14 @@ struct Locked<'a> {
 impl<'a> Locked<'a> {
     fn of(writer: &'a mut Writer) -> Result<Self, OpenError> {
         writer.head.lock().map_err(OpenError::io(&writer.head_path))?;
-        Ok(Self { writer })
+        let locked = Self { writer };
+        let Writer { head, head_path, .. } = &*locked.writer;
+        if !files::is_at(head, head_path) {
+            // What is written to a file that is not there any more, nobody finds.
+            let what = "it was replaced while this process had it open; restart to go on with it";
+            return Err(OpenError::damaged(head_path, what));
+        }
+        Ok(locked)
     }
 
     /// Goes where the log ends now.
@@ -133,7 +140,7 @@ impl<'a> Locked<'a> {
         let head = tail::read_head(&mut self.writer.head, &self.writer.head_path)?;
         if let Some(Known { open, .. }) = self.writer.known.as_ref().filter(|k| k.head == head)
             && open.file.metadata().is_ok_and(|file| file.len() == open.length)
-            && open.segment.path.exists()
+            && files::is_at(&open.file, &open.segment.path)
         {
             return Ok(());
         }

@@ -32,6 +32,10 @@ pub(crate) struct Tail {
     pub(crate) torn: u64,
 }
 
+/// What is said of a log without one.
+pub(crate) const HEAD_IS_GONE: &str =
+    "the file `head`, which says where the log ends, is empty or missing";
+
 /// Length of what `head` holds.
 const HEAD_BYTES: usize = 20 + 1 + 64 + 1;
 
@@ -111,6 +115,10 @@ fn find_in(segment: &Segment) -> Result<Place, OpenError> {
 
 /// The head is written after the line is on the disk: it may be behind, and is never ahead.
 fn check(segment: &Segment, last: Place, head: Place) -> Result<(), OpenError> {
+    // It is written with the first line; a crash in between leaves that one line alone.
+    if head == Place::BEGINNING && last.number > 1 {
+        return Err(OpenError::damaged(&segment.path, HEAD_IS_GONE));
+    }
     if last.number < head.number {
         let what = format!("it ends with line {}, and {} were written", last.number, head.number);
         return Err(OpenError::damaged(&segment.path, what));

@@ -92,9 +92,18 @@ pub fn verify(
         Ok(Err(Broken { path: end.clone(), line: None, number: last.number + 1, what }))
     };
     let path = folder.join(HEAD);
-    let text = std::fs::read_to_string(&path).map_err(OpenError::io(&path))?;
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && last.number > 0 => {
+            String::new()
+        }
+        Err(error) => return Err(OpenError::io(&path)(error)),
+    };
     let known = if text.is_empty() { Some(Place::BEGINNING) } else { tail::parse_head(&text) };
     let Some(known) = known else { return ended("the file `head` holds no number and hash") };
+    if known == Place::BEGINNING && last.number > 1 {
+        return ended(tail::HEAD_IS_GONE);
+    }
     // Lines may be ahead of it: they are written first.
     if known.number > last.number {
         return ended("the last lines are missing");

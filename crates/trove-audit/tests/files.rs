@@ -173,6 +173,55 @@ async fn a_line_that_goes_under_the_writer_is_missed() {
     assert!(matches!(refused, AuditLogError::Damaged(_)), "{refused}");
 }
 
+/// What is written to a file that nobody finds any more is not recorded.
+#[tokio::test]
+async fn a_log_that_is_replaced_under_the_writer_is_noticed() {
+    let temp = TempDir::new().unwrap();
+    let folder = temp.path().join("audit");
+    let log = fill(&folder, u64::MAX, 3).await;
+    // The same content in another file: the writer goes on with that one.
+    let path = files(&folder).pop().unwrap();
+    let copy = folder.join("copy");
+    fs::copy(&path, &copy).unwrap();
+    fs::rename(&copy, &path).unwrap();
+    assert_eq!(log.append(entry(AuditAction::SetRole)).await.unwrap(), 4);
+    assert_eq!(sound(&folder).lines, 4);
+    // The whole folder: nobody knows which one is meant.
+    let (away, again) = (temp.path().join("away"), temp.path().join("again"));
+    fs::create_dir(&again).unwrap();
+    for file in fs::read_dir(&folder).unwrap().map(Result::unwrap) {
+        fs::copy(file.path(), again.join(file.file_name())).unwrap();
+    }
+    fs::rename(&folder, &away).unwrap();
+    fs::rename(&again, &folder).unwrap();
+    let refused = log.append(entry(AuditAction::SetRole)).await.unwrap_err();
+    assert!(matches!(refused, AuditLogError::Damaged(_)), "{refused}");
+    assert_eq!((sound(&folder).lines, sound(&away).lines), (4, 4));
+    assert_eq!(open(&folder, u64::MAX).append(entry(AuditAction::SetRole)).await.unwrap(), 5);
+}
+
+/// Otherwise lines could be cut off unseen.
+#[tokio::test]
+async fn a_log_without_its_head_is_damaged() {
+    let temp = TempDir::new().unwrap();
+    drop(fill(temp.path(), u64::MAX, 3).await);
+    let head = temp.path().join("head");
+    let kept = fs::read(&head).unwrap();
+    for missing in [true, false] {
+        if missing {
+            fs::remove_file(&head).unwrap();
+        } else {
+            fs::write(&head, "").unwrap();
+        }
+        assert!(broken(temp.path()).what.contains("head"));
+        let refused = FileAuditLog::open(config(temp.path(), u64::MAX)).err().unwrap();
+        assert!(matches!(refused, OpenError::Damaged { .. }), "{refused}");
+        assert!(broken(temp.path()).what.contains("head"), "it stays so");
+    }
+    fs::write(&head, kept).unwrap();
+    assert_eq!(sound(temp.path()).lines, 3);
+}
+
 /// What is kept elsewhere proves that nothing before it was made anew.
 #[tokio::test]
 async fn a_chain_that_was_made_anew_lacks_the_hash_that_was_kept() {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::access_token::TokenScopes;
+use crate::email::email_key;
 use crate::id::{AccessTokenId, ApiKeyId, GroupId, UserId};
 use crate::session::Session;
 
@@ -154,7 +155,7 @@ impl AclTag {
     /// Access for the user with this address; letter case does not matter.
     #[must_use]
     pub fn user_email(email: &str) -> Self {
-        Self(format!("user_email:{}", email.to_lowercase()))
+        Self(format!("user_email:{}", email_key(email)))
     }
 
     /// Access for the members of a group.

@@ -3,6 +3,8 @@
 use email_address::{EmailAddress as Syntax, Options};
 use unicode_normalization::UnicodeNormalization;
 
+use crate::api_key::SERVICE_DOMAIN;
+
 /// An address that mail can be sent to, as far as its syntax tells.
 ///
 /// The part before the `@` is kept as given, in Unicode normal form C. The domain is in lower case
@@ -22,6 +24,9 @@ pub enum InvalidEmailAddress {
     /// The domain is none.
     #[error("its domain is not valid")]
     Domain,
+    /// Addresses of this domain are those of programs.
+    #[error("addresses below {SERVICE_DOMAIN} are those of API keys")]
+    Reserved,
     /// It is longer than mail allows.
     #[error("an address has at most {max} bytes", max = EmailAddress::MAX_BYTES)]
     TooLong,
@@ -52,6 +57,9 @@ impl EmailAddress {
             .map_err(|_| InvalidEmailAddress::Domain)?;
         let (domain, valid) = idna::domain_to_unicode(&domain);
         valid.map_err(|_| InvalidEmailAddress::Domain)?;
+        if domain == SERVICE_DOMAIN || domain.ends_with(&format!(".{SERVICE_DOMAIN}")) {
+            return Err(InvalidEmailAddress::Reserved);
+        }
         let normal = format!("{}@{domain}", syntax.local_part());
         if normal.chars().any(|c| c.is_control() || c.is_whitespace() || is_invisible(c)) {
             return Err(InvalidEmailAddress::Syntax);
@@ -113,14 +121,17 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// What makes an address unique, and what it is looked up by: its letter case does not matter.
+///
+/// Letter by letter: what a word looks like in lower case depends on where it ends (a capital sigma),
+/// and the same letters would give two keys.
 #[must_use]
 pub fn email_key(email: &str) -> String {
-    email.to_lowercase()
+    email.chars().flat_map(char::to_lowercase).map(|c| if c == 'ς' { 'σ' } else { c }).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{EmailAddress, InvalidEmailAddress};
+    use super::{EmailAddress, InvalidEmailAddress, email_key};
 
     #[test]
     fn addresses_are_normalised() {
@@ -135,6 +146,15 @@ mod tests {
         check("a@B\u{dc}cher.example", "a@b\u{fc}cher.example");
         check("a@xn--bcher-kva.example", "a@b\u{fc}cher.example");
         assert_eq!(EmailAddress::parse("a@B.example").unwrap().domain(), "b.example");
+    }
+
+    #[test]
+    fn the_same_letters_have_one_key() {
+        for [a, b] in [["User@B.c", "uSER@b.C"], ["ΑΣ@gr.com", "ας@gr.com"], ["ΑΣ@x.y", "ασ@x.y"]]
+        {
+            assert_eq!(email_key(a), email_key(b), "{a} {b}");
+        }
+        assert_ne!(email_key("i@x.y"), email_key("ı@x.y"));
     }
 
     #[test]
@@ -183,6 +203,10 @@ mod tests {
         ] {
             assert!(EmailAddress::parse(given).is_err(), "{given:?}");
         }
+        for domain in ["api-key.invalid", "0190.API-KEY.invalid", "x.y.api-key.INVALID"] {
+            check(&format!("API_KEY__a@{domain}"), InvalidEmailAddress::Reserved);
+        }
+        assert!(EmailAddress::parse("a@not-api-key.invalid").is_ok());
         check("\"a b\"@c.d", InvalidEmailAddress::Quoted);
         check(&format!("{}@example.com", "a".repeat(65)), InvalidEmailAddress::Syntax);
         check(&format!("a@{}.com", "b".repeat(64)), InvalidEmailAddress::Syntax);

@@ -22,7 +22,10 @@ use crate::{Engine, log};
 pub use origin::{Origin, on_behalf_of};
 
 /// Ids of one kind in an entry; of more, it tells how many there are.
-const IDS_MAX: usize = 8;
+const IDS_MAX: usize = 400;
+
+/// Most characters of a list of ids.
+const ID_LIST_CHARS_MAX: usize = 16_000;
 
 /// More about an action.
 pub(crate) type Details = BTreeMap<String, String>;
@@ -138,7 +141,9 @@ impl Engine {
             details.insert("source".to_owned(), source);
         }
         for text in details.values_mut() {
-            *text = audit_text(text);
+            if !is_id_list(text) {
+                *text = audit_text(text);
+            }
         }
         AuditEntry {
             at: self.backends().clock.now(),
@@ -180,7 +185,16 @@ pub(crate) fn details<const N: usize>(pairs: [(&str, String); N]) -> Details {
     pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Ids as text, the first few.
+/// Whether a text lists ids and nothing else, which is longer than what people write: whom something
+/// concerned must not be cut off.
+fn is_id_list(text: &str) -> bool {
+    let ids = text.strip_suffix(" …").unwrap_or(text);
+    let ids = ids.split_once(" in all: ").map_or(ids, |(_, ids)| ids);
+    let of_ids = |c: char| c.is_ascii_hexdigit() || c == '-' || c == ' ';
+    text.len() <= ID_LIST_CHARS_MAX && ids.chars().all(of_ids)
+}
+
+/// Ids as text, the first ones of very many.
 pub(crate) fn ids<T: std::fmt::Display>(ids: impl IntoIterator<Item = T>) -> String {
     let all: Vec<String> = ids.into_iter().map(|id| id.to_string()).collect();
     let shown = all.iter().take(IDS_MAX).map(String::as_str).collect::<Vec<_>>().join(" ");
@@ -189,12 +203,20 @@ pub(crate) fn ids<T: std::fmt::Display>(ids: impl IntoIterator<Item = T>) -> Str
 
 #[cfg(test)]
 mod tests {
-    use super::ids;
+    use uuid::Uuid;
+
+    use super::{ids, is_id_list};
 
     #[test]
     fn long_lists_of_ids_are_counted() {
-        assert_eq!(ids(Vec::<i32>::new()), "");
-        assert_eq!(ids(1..=8), "1 2 3 4 5 6 7 8");
-        assert_eq!(ids(1..=9), "9 in all: 1 2 3 4 5 6 7 8 …");
+        assert_eq!(ids([1, 2]), "1 2");
+        assert_eq!(ids([0_u8; 0]), "");
+        let all: Vec<Uuid> = (0..500).map(Uuid::from_u128).collect();
+        let (some, many) = (ids(&all[..400]), ids(&all));
+        assert_eq!(some.split(' ').count(), 400);
+        assert!(many.starts_with("500 in all: 00000000-0000") && many.ends_with(" …"), "{many}");
+        assert!(is_id_list(&some) && is_id_list(&many) && is_id_list("7 8"));
+        // What people write is cut.
+        assert!(!is_id_list("a@example.com") && !is_id_list(&format!("{some} {some}")));
     }
 }

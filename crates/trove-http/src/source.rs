@@ -1,7 +1,7 @@
 //! Where a request comes from, to count attempts by.
 
 use std::future::{Ready, ready};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use actix_web::dev::Payload;
 use actix_web::http::header::{HeaderMap, HeaderName};
@@ -48,7 +48,9 @@ fn forwarded(headers: &HeaderMap, proxies: usize) -> Option<IpAddr> {
         headers.get_all(&name).filter_map(|value| value.to_str().ok()).collect();
     let hops: Vec<&str> = values.iter().flat_map(|value| value.split(',')).collect();
     let hop = hops.get(hops.len().checked_sub(proxies)?)?;
-    hop.trim().parse().ok()
+    let hop = hop.trim();
+    // Some proxies add the port.
+    hop.parse().ok().or_else(|| Some(hop.parse::<SocketAddr>().ok()?.ip()))
 }
 
 /// Whoever has one IPv6 address has all of its network.
@@ -86,6 +88,8 @@ mod tests {
         check(&["203.0.113.9, 198.51.100.7"], 1, "198.51.100.7");
         check(&["203.0.113.9", "198.51.100.7"], 2, "203.0.113.9");
         check(&["198.51.100.7"], 2, "192.0.2.1");
+        check(&["198.51.100.7:1001"], 1, "198.51.100.7");
+        check(&["[2001:db8:1:2:3:4:5:6]:1001"], 1, "2001:db8:1:2::");
         check(&["unknown"], 1, "192.0.2.1");
         check(&["2001:db8:1:2:3:4:5:6"], 1, "2001:db8:1:2::");
         check(&["::ffff:198.51.100.7"], 1, "198.51.100.7");

@@ -173,6 +173,22 @@ impl AccessTokenStore for Store {
         })
     }
 
+    #[tracing::instrument(name = "db.access_token.revoke_all", skip_all)]
+    async fn revoke_all(&self, user: UserId, now: DateTime<Utc>) -> Result<u64, StoreError> {
+        transact!(self, "access_token.revoke_all", |conn| {
+            let working =
+                access_token::expires_at.is_null().or(access_token::expires_at.ge(Time(now)));
+            let last = now - chrono::TimeDelta::microseconds(1);
+            let ended = diesel::update(access_token::table)
+                .filter(access_token::user_id.eq(Id(user.0)))
+                .filter(working)
+                .set(access_token::expires_at.eq(Some(Time(last))))
+                .execute(conn)
+                .await?;
+            Ok(u64::try_from(ended).unwrap_or(u64::MAX))
+        })
+    }
+
     #[tracing::instrument(name = "db.access_token.note_use", skip_all)]
     async fn note_use(&self, id: AccessTokenId, now: DateTime<Utc>) -> Result<(), StoreError> {
         transact!(self, "access_token.note_use", |conn| {

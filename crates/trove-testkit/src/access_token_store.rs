@@ -24,6 +24,7 @@ macro_rules! access_token_store_contract {
                 a_revoked_token_is_unknown_at_once_and_only_once,
                 nobody_revokes_the_token_of_another,
                 an_expired_token_cannot_be_revoked,
+                all_tokens_of_a_user_end_together,
                 the_list_has_the_working_tokens_of_one_user_newest_first,
                 tokens_of_an_inactive_user_sleep,
                 a_removed_user_takes_the_tokens_along,
@@ -119,6 +120,20 @@ pub async fn an_expired_token_cannot_be_revoked(stores: &Stores) {
     let token = stores.tokens.insert(new).await.unwrap().unwrap();
     assert!(!stores.tokens.revoke(ann, token.id, at(6)).await.unwrap());
     assert!(is_known(stores, 1, 5).await, "the past stays as it was");
+}
+
+/// And nobody else's.
+pub async fn all_tokens_of_a_user_end_together(stores: &Stores) {
+    let (ann, bob) = (stores.user("ann@example.com").await, stores.user("bob@example.com").await);
+    stores.token(ann, 1).await;
+    let ending = NewAccessToken { expires_at: Some(at(50)), ..new_access_token(ann, 2) };
+    stores.tokens.insert(ending).await.unwrap().unwrap();
+    stores.token(bob, 3).await;
+    assert_eq!(stores.tokens.revoke_all(ann, at(1)).await.unwrap(), 2);
+    assert_eq!(stores.tokens.revoke_all(ann, at(1)).await.unwrap(), 0);
+    for (byte, works) in [(1, false), (2, false), (3, true)] {
+        assert_eq!(is_known(stores, byte, 1).await, works, "{byte}");
+    }
 }
 
 /// What has ended is kept and not shown.

@@ -271,6 +271,7 @@ async fn a_token_changes_neither_address_nor_password() {
     let made = user.post(TOKENS, json!({"name": "a"})).await.ok();
     let program = bearer(&server, &made);
     let change = json!({"email": "b@example.com", "password": "correct horse battery staple"});
+    program.patch("/api/users/me", json!({})).await.ok();
     let refused = program.patch("/api/users/me", change).await;
     refused.refused(403, "INSUFFICIENT_PERMISSIONS");
     let body = json!({"old_password": "x", "new_password": "correct horse battery staple"});

@@ -109,6 +109,14 @@ async fn a_new_key_ends_the_old_one_at_once() {
     }
     with_key(&server, &made).me().await.refused(401, "UNAUTHENTICATED");
     assert_eq!(with_key(&server, &again).me().await.ok()["role"], "curator");
+    // With the tokens that somebody may have made with it.
+    let robot = with_key(&server, &again);
+    let token = robot.post("/api/user/pats", json!({"name": "a"})).await.ok();
+    let token = format!("Bearer {}", token["token"].as_str().unwrap());
+    let token = server.nobody().with("authorization", &token);
+    token.me().await.ok();
+    admin.post(&format!("{}/regenerate", path(&made)), json!(null)).await.ok();
+    token.me().await.refused(401, "UNAUTHENTICATED");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -215,4 +223,35 @@ async fn a_deactivated_account_of_a_key_is_out_and_its_key_can_be_deleted() {
     robot.me().await.refused(401, "UNAUTHENTICATED");
     admin.delete(&path(&made)).await.ok();
     assert_eq!(admin.get(KEYS).await.ok().as_array().unwrap().len(), 1);
+}
+
+/// Somebody has to administer afterwards.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_key_that_somebody_administers_with_stays() {
+    let server = Server::start().await;
+    let admin = server.user("admin@example.com", Role::Admin).await;
+    let key = admin.get(KEYS).await.ok()[0].clone();
+    admin.delete(&path(&key)).await.refused(400, "INVALID_INPUT");
+    admin.me().await.ok();
+    // A password is as good.
+    server.engine.reset_password("admin@example.com").await.unwrap();
+    admin.delete(&path(&key)).await.ok();
+    admin.me().await.refused(401, "UNAUTHENTICATED");
+}
+
+/// Clients know programs by their addresses.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_registers_as_a_program() {
+    let server = Server::start().await;
+    let admin = server.caller(Role::Admin).await;
+    let made = admin.post(KEYS, json!({"name": "a", "role": "slack_user"})).await.ok();
+    let email = with_key(&server, &made).me().await.ok()["email"].clone();
+    for email in [email, json!(format!("API_KEY__ci@x.{SERVICE_DOMAIN}"))] {
+        let body = json!({"email": email, "password": "correct horse battery staple"});
+        let answer = server.nobody().post("/api/auth/register", body).await;
+        answer.invalid(&["body/email value_error"]);
+        let invited = admin.put("/api/manage/admin/users", json!({"emails": [email]})).await;
+        invited.refused(400, "INVALID_INPUT");
+    }
+    assert_eq!(with_key(&server, &made).me().await.ok()["role"], "slack_user");
 }

@@ -121,8 +121,14 @@ async fn a_password_is_changed_by_who_knows_it() {
     assert_eq!(login(&server, "reader@example.com", "another password").await.status, 204);
     let keyed = server.caller(Role::Basic).await;
     let body = json!({"old_password": "", "new_password": "another password"});
+    // Whoever finds a key does not take the account over.
     let none = keyed.post("/api/password/change-password", body).await;
-    none.refused(400, "INVALID_INPUT");
+    none.refused(403, "INSUFFICIENT_PERMISSIONS");
+    for change in [json!({"password": "another password"}), json!({"email": "x@example.com"})] {
+        let none = keyed.patch("/api/users/me", change).await;
+        none.refused(403, "INSUFFICIENT_PERMISSIONS");
+    }
+    keyed.patch("/api/users/me", json!({})).await.ok();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -130,10 +136,15 @@ async fn an_administrator_resets_a_password() {
     let server = start().await;
     let admin = staff(&server).await;
     let reader = browser(&server, "reader@example.com").await;
+    let made = reader.post("/api/user/pats", json!({"name": "a"})).await.ok();
+    let made = format!("Bearer {}", made["token"].as_str().unwrap());
+    let token = server.nobody().with("authorization", &made);
+    token.me().await.ok();
     let body = json!({"user_email": "Reader@example.com"});
     let reset = admin.post("/api/password/reset_password", body.clone()).await.ok();
     assert_eq!(reset["user_id"].as_str().unwrap().len(), 36);
     reader.me().await.refused(401, "UNAUTHENTICATED");
+    token.me().await.refused(401, "UNAUTHENTICATED");
     let password = reset["new_password"].as_str().unwrap();
     assert_eq!(password.len(), 24);
     assert_eq!(login(&server, "reader@example.com", password).await.status, 204);

@@ -169,3 +169,15 @@ async fn a_user_is_kept_out_when_all_its_groups_with_limits_are() {
     server.stack.clock.advance(TimeDelta::minutes(61));
     assert_eq!(ann.refused().await, None);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn there_are_so_many_limits_and_no_more() {
+    let server = Server::start().await;
+    let admin = server.caller(Role::Admin).await;
+    let path = format!("{LIMITS}/global");
+    for _ in 0..100 {
+        admin.post(&path, limit(1, 1)).await.ok();
+    }
+    admin.post(&path, limit(1, 1)).await.refused(400, "INVALID_INPUT");
+    admin.post(&format!("{LIMITS}/users"), limit(1, 1)).await.ok();
+}

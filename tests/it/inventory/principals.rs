@@ -28,8 +28,6 @@ pub(super) struct Who {
     /// With whether the group is curated.
     groups: &'static [(Team, bool)],
     pub(super) by_session: bool,
-    /// Whether a personal access token is all that is shown.
-    pub(super) by_token: bool,
     /// Whether that is restricted to searching.
     pub(super) is_restricted: bool,
 }
@@ -123,7 +121,7 @@ impl World {
                 if by_token { token(&server, &key, is_restricted).await.0 } else { key }
             };
             let id = id(&server, &email).await;
-            let who = Who { id, role, groups, by_session, by_token, is_restricted };
+            let who = Who { id, role, groups, by_session, is_restricted };
             principals.push(Principal { name, who: Some(who), header: Some(header) });
         }
         let mut ids = Vec::new();

@@ -45,6 +45,9 @@ pub trait AccessTokenStore: Send + Sync + 'static {
         now: DateTime<Utc>,
     ) -> Result<bool, StoreError>;
 
+    /// Ends all tokens of a user; answers how many worked.
+    async fn revoke_all(&self, user: UserId, now: DateTime<Utc>) -> Result<u64, StoreError>;
+
     /// Notes a use, unless a later one is noted.
     async fn note_use(&self, id: AccessTokenId, now: DateTime<Utc>) -> Result<(), StoreError>;
 }

@@ -92,7 +92,7 @@ pub enum SignInError {
     NoPasswordSignIn,
     /// What identifies the account is not changed with this.
     #[error(
-        "address and password are changed by somebody who signs in, and not with a personal access token or by a program's account"
+        "address and password are changed by whoever signs in with them, not with a key or token"
     )]
     NotWithToken,
     /// The password that is to be replaced is another one.

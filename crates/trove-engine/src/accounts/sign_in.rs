@@ -129,7 +129,7 @@ impl Engine {
         old: &SecretString,
         new: &SecretString,
     ) -> Result<(), SignInError> {
-        self.check_is_person(caller).await?;
+        Self::check_signed_in(caller)?;
         // A session that was stolen is no licence to guess.
         self.shared.throttle.at_address(&caller.email)?;
         let kept = self.backends().users.password(caller.user).await?;
@@ -145,7 +145,9 @@ impl Engine {
         email: Option<EmailAddress>,
         password: Option<&SecretString>,
     ) -> Result<User, SignInError> {
-        self.check_is_person(caller).await?;
+        if email.is_some() || password.is_some() {
+            Self::check_signed_in(caller)?;
+        }
         if let Some(password) = password {
             self.check_password(password, &caller.email)?;
         }
@@ -173,6 +175,8 @@ impl Engine {
         if !backends.users.set_password(user.id, hash, None, now).await? {
             return Err(AccountError::NoSuchUser(email.to_owned()));
         }
+        // Whoever has got at the account may have made some.
+        backends.access_tokens.revoke_all(user.id, now).await?;
         Ok((user, password))
     }
 
@@ -185,17 +189,15 @@ impl Engine {
         policy.check(password.expose_secret(), email).map_err(SignInError::Password)
     }
 
-    /// A token that has leaked must not take the account over, and the account of a program must not
-    /// take the address of a person, with what is shared with it.
-    async fn check_is_person(&self, caller: &Caller) -> Result<(), SignInError> {
-        let is_person = match caller.proof {
-            Proof::AccessToken { .. } | Proof::Anonymous => false,
-            Proof::ApiKey(_) | Proof::Session(_) | Proof::Trusted => {
-                let user = self.backends().users.get(caller.user).await?;
-                user.ok_or(SignInError::Gone)?.kind == AccountKind::Person
+    /// A key or a token that has leaked must not take the account over, and the account of a program
+    /// must not take the address of a person, with what is shared with it.
+    fn check_signed_in(caller: &Caller) -> Result<(), SignInError> {
+        match caller.proof {
+            Proof::Session(_) | Proof::Trusted => Ok(()),
+            Proof::ApiKey(_) | Proof::AccessToken { .. } | Proof::Anonymous => {
+                Err(SignInError::NotWithToken)
             }
-        };
-        if is_person { Ok(()) } else { Err(SignInError::NotWithToken) }
+        }
     }
 
     async fn set_own_password(

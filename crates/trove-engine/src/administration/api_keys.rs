@@ -9,7 +9,7 @@ use trove_domain::api_key::{
 };
 use trove_domain::error::{Classify, ErrorKind, StoreError};
 use trove_domain::id::{ApiKeyId, GroupId, UserId};
-use trove_domain::port::{NewUser, SERVICE_ACCOUNTS_MAX, UserChange};
+use trove_domain::port::{NewUser, SERVICE_ACCOUNTS_MAX, UserChange, UserFilter};
 use trove_domain::user::AccountKind;
 
 use super::{InvalidKeyName, check_key_name};
@@ -82,6 +82,12 @@ pub enum ServiceKeyError {
          and make another one, or change the user"
     )]
     ActsAsPerson(ApiKeyId),
+    /// Nobody could administer afterwards.
+    #[error(
+        "API key {0} is the last one of an administrator, and no administrator has a password; \
+         make another one first"
+    )]
+    LastAdminKey(ApiKeyId),
     /// The name is no name.
     #[error("name: {0}")]
     Name(InvalidKeyName),
@@ -100,9 +106,11 @@ impl Classify for ServiceKeyError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::NoSuchKey(_) => ErrorKind::NotFound,
-            Self::ActsAsPerson(_) | Self::Name(_) | Self::NoSuchGroup(_) | Self::TooMany => {
-                ErrorKind::Invalid
-            }
+            Self::ActsAsPerson(_)
+            | Self::LastAdminKey(_)
+            | Self::Name(_)
+            | Self::NoSuchGroup(_)
+            | Self::TooMany => ErrorKind::Invalid,
             Self::Store(error) => error.kind(),
         }
     }
@@ -242,7 +250,39 @@ impl Engine {
         let backends = self.backends();
         let token = new_key(backends.ids.as_ref());
         let replaced = backends.api_keys.replace_token(id, &token.display, &token.hash).await?;
-        Ok((done(id, replaced)?, token.secret))
+        let key = done(id, replaced)?;
+        // Whoever had the old one may have made some.
+        backends.access_tokens.revoke_all(key.key.user, backends.clock.now()).await?;
+        Ok((key, token.secret))
+    }
+
+    /// As [`Engine::delete_key`], but not for the last key that somebody administers with.
+    pub(super) async fn delete_spare_key_unrecorded(
+        &self,
+        id: ApiKeyId,
+    ) -> Result<(), ServiceKeyError> {
+        if self.is_last_admin_key(id).await? && !self.an_administrator_signs_in().await? {
+            return Err(ServiceKeyError::LastAdminKey(id));
+        }
+        self.delete_key_unrecorded(id).await
+    }
+
+    async fn an_administrator_signs_in(&self) -> Result<bool, StoreError> {
+        let filter = UserFilter {
+            text: None,
+            roles: [Role::Admin].into(),
+            active: Some(true),
+            services: false,
+        };
+        let mut after: Option<String> = None;
+        loop {
+            let page = self.backends().users.list(&filter, after.as_deref(), KEYS_PAGE).await?;
+            if page.items.iter().any(|listed| listed.user.has_password) {
+                return Ok(true);
+            }
+            let Some(next) = page.next else { return Ok(false) };
+            after = Some(next);
+        }
     }
 
     /// Ends the key first, so that nothing that happens afterwards keeps it alive.

@@ -107,6 +107,17 @@ impl Engine {
         self.recorded(action, subject, Details::new(), self.regenerate_key_unrecorded(id)).await
     }
 
+    /// As [`Engine::delete_key`], but not for the last key of an administrator where no administrator
+    /// has a password.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::delete_key`], and [`ServiceKeyError::LastAdminKey`].
+    pub async fn delete_spare_key(&self, id: ApiKeyId) -> Result<(), ServiceKeyError> {
+        let (action, subject) = (AuditAction::RevokeKey, format!("api_key {id}"));
+        self.recorded(action, subject, Details::new(), self.delete_spare_key_unrecorded(id)).await
+    }
+
     /// Ends a key, from the next request on, and removes the service account that exists for it.
     ///
     /// # Errors

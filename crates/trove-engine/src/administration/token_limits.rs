@@ -15,6 +15,9 @@ use trove_domain::token_limit::{LimitScope, TokenAllowance, TokenLimit};
 use crate::Engine;
 use crate::audit::{Details, details};
 
+/// Most limits of everybody, of each user, or of one group.
+const LIMITS_MAX: usize = 100;
+
 /// Why a limit was not shown or changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -25,6 +28,9 @@ pub enum TokenLimitError {
     /// There is no such group that the caller controls.
     #[error("there is no user group {0}")]
     NoSuchGroup(GroupId),
+    /// There are as many limits of the kind as there may be.
+    #[error("there may be at most {LIMITS_MAX} limits of one kind; delete one first")]
+    TooMany,
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -34,6 +40,7 @@ impl Classify for TokenLimitError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::NoSuchLimit(_) | Self::NoSuchGroup(_) => ErrorKind::NotFound,
+            Self::TooMany => ErrorKind::Invalid,
             Self::Store(error) => error.kind(),
         }
     }
@@ -118,6 +125,10 @@ impl Engine {
             LimitScope::Group(group) => format!("group {group}"),
         };
         let create = async {
+            let present = self.backends().token_limits.limits_of(scope).await?;
+            if present.is_some_and(|present| present.len() >= LIMITS_MAX) {
+                return Err(TokenLimitError::TooMany);
+            }
             let made = self.backends().token_limits.insert_limit(scope, allowance).await?;
             made.ok_or(match scope {
                 LimitScope::Group(group) => TokenLimitError::NoSuchGroup(group),

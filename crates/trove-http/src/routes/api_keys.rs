@@ -201,6 +201,8 @@ pub(crate) async fn regenerate_api_key(
     params(("api_key_id" = i32, Path, description = "The key.", example = 3)),
     responses(
         (status = 200, description = "It has ended. The body is `null`.", body = Option<()>),
+        (status = 400, description = "It is the last one of an administrator, and no administrator \
+            has a password.", body = ErrorBody),
         (status = 404, description = "There is no such key.", body = ErrorBody),
     )
 )]
@@ -208,6 +210,6 @@ pub(crate) async fn delete_api_key(
     engine: Data<Engine>,
     Valid(KeyPath(id)): Valid<KeyPath>,
 ) -> Result<HttpResponse, ApiError> {
-    engine.delete_key(id).await?;
+    engine.delete_spare_key(id).await?;
     Ok(HttpResponse::Ok().json(()))
 }

@@ -170,7 +170,11 @@ impl Store {
             if steps_down && active && is_person && !another_admin!(conn, id) {
                 return Ok(UserChange::LastAdmin);
             }
-            if to == Role::Curator {
+            if !to.signs_in() {
+                end_sessions!(conn, id, None::<SessionId>);
+            }
+            // Marks of an earlier time as a curator give nothing back.
+            if to == Role::Curator || role == Role::Curator {
                 diesel::update(user_group_member::table)
                     .filter(user_group_member::user_id.eq(id))
                     .set(user_group_member::curator.eq(false))

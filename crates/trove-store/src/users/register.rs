@@ -5,6 +5,7 @@ use diesel_async::{AsyncConnection, RunQueryDsl};
 use trove_domain::access::Role;
 use trove_domain::error::StoreError;
 use trove_domain::port::{NewUser, Registered, RegistrationRule, Seats, SignUp};
+use trove_domain::user::AccountKind;
 
 use super::invitations::{invited, withdraw};
 use super::rows::email_key;
@@ -12,8 +13,30 @@ use super::{UserRow, admins, insert_user, seats_used, user};
 use crate::Store;
 use crate::backend::transact;
 use crate::locks::Locks;
-use crate::schema::user_account;
+use crate::schema::{access_token, api_key, user_account, user_session};
 use crate::sql::{Id, Time};
+
+/// Whether an account has been more than known through another system: whoever has its password, a
+/// session, a key or a token, or a program, must not lose it to a stranger who knows its address.
+macro_rules! owns_something {
+    ($conn:expr, $known:expr) => {{
+        let id = Id($known.id.0);
+        let keys: i64 =
+            api_key::table.filter(api_key::user_id.eq(id)).count().get_result($conn).await?;
+        let tokens: i64 = access_token::table
+            .filter(access_token::user_id.eq(id))
+            .count()
+            .get_result($conn)
+            .await?;
+        let sessions: i64 = user_session::table
+            .filter(user_session::user_id.eq(id))
+            .count()
+            .get_result($conn)
+            .await?;
+        let is_person = $known.kind == AccountKind::Person;
+        !is_person || $known.has_password || keys + tokens + sessions > 0
+    }};
+}
 
 impl Store {
     pub(super) async fn register_user(
@@ -38,7 +61,9 @@ impl Store {
                 .await
                 .optional()?;
             let known = known.map(user).transpose()?;
-            if known.as_ref().is_some_and(|known| known.role.signs_in() || !known.active) {
+            if let Some(known) = &known
+                && (known.role.signs_in() || !known.active || owns_something!(conn, known))
+            {
                 return Ok(Registered::Taken);
             }
             // Who is known by a chat bot has a seat already.

@@ -177,6 +177,34 @@ pub async fn keeping_out_ends_sessions(stores: &Stores) {
     assert!(stores.keys.find(&token_hash(2)).await.unwrap().is_some());
 }
 
+/// Such a role says that the user does not sign in.
+pub async fn a_role_that_does_not_sign_in_ends_sessions(stores: &Stores) {
+    for (byte, role) in [(1, Role::SlackUser), (2, Role::ExtPermUser), (3, Role::Basic)] {
+        let email = format!("{role}@example.com");
+        let user = stores.user_with(&email, Role::GlobalCurator).await;
+        begin(stores, user, byte).await;
+        let from = Role::GlobalCurator;
+        let changed = stores.users.set_role(user, from, role, at(1)).await.unwrap();
+        assert_eq!(changed, UserChange::Done);
+        let goes_on = holder(stores, byte, at(2)).await.is_some();
+        assert_eq!(goes_on, role.signs_in(), "{role}");
+    }
+}
+
+/// Otherwise lists would show a curator who is none.
+pub async fn who_is_no_curator_any_more_curates_no_group(stores: &Stores) {
+    let ann = stores.user_with("ann@example.com", Role::Curator).await;
+    let group = stores.group("g", &[]).await;
+    assert!(stores.groups.set_members(group, &[(ann, true)]).await.unwrap());
+    let changed = stores.users.set_role(ann, Role::Curator, Role::Basic, at(1)).await.unwrap();
+    assert_eq!(changed, UserChange::Done);
+    let memberships = stores.groups.memberships(ann).await.unwrap();
+    assert_eq!(
+        memberships.iter().map(|m| (m.group, m.curator)).collect::<Vec<_>>(),
+        [(group, false)]
+    );
+}
+
 /// Nothing is removed by a slip.
 pub async fn only_who_is_kept_out_is_removed(stores: &Stores) {
     let ann = stores.user("ann@example.com").await;

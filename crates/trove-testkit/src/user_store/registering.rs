@@ -2,8 +2,8 @@
 
 use futures::future::join_all;
 use trove_domain::access::Role;
-use trove_domain::port::{AddressChange, Registered, RegistrationRule, Seats, SignUp};
-use trove_domain::user::{PasswordHash, User};
+use trove_domain::port::{AddressChange, NewUser, Registered, RegistrationRule, Seats, SignUp};
+use trove_domain::user::{AccountKind, PasswordHash, User};
 
 use crate::invitation_store::{invite, open};
 use crate::stores::{Stores, at, new_job};
@@ -121,6 +121,30 @@ pub async fn who_is_known_through_another_system_registers_as_the_same_user(stor
     let out = stores.user_with("out@example.com", Role::SlackUser).await;
     assert!(stores.set_active(out, false, at(1)).await.unwrap());
     assert_eq!(register(stores, "out@example.com", OPEN).await, Registered::Taken);
+}
+
+/// Whoever knows its address would have the account, with what is shared with it.
+pub async fn an_account_that_is_somebodys_is_not_registered_again(stores: &Stores) {
+    root(stores).await;
+    let slack = async |email: &str| stores.user_with(email, Role::SlackUser).await;
+    let with_password = slack("password@example.com").await;
+    let hash = PasswordHash::new("$argon2id$v=19$x");
+    assert!(stores.users.set_password(with_password, hash, None, at(1)).await.unwrap());
+    stores.key(slack("key@example.com").await, 1).await;
+    stores.token(slack("token@example.com").await, 2).await;
+    let session = slack("session@example.com").await;
+    crate::session_store::begin(stores, session, 3).await;
+    let program = NewUser {
+        kind: AccountKind::Service,
+        ..stores.new_user("program@example.com", Role::ExtPermUser)
+    };
+    assert!(stores.users.insert(program).await.unwrap());
+    for name in ["password", "key", "token", "session", "program"] {
+        let email = format!("{name}@example.com");
+        let before = stores.users.get_by_email(&email).await.unwrap();
+        assert_eq!(register(stores, &email, OPEN).await, Registered::Taken, "{name}");
+        assert_eq!(stores.users.get_by_email(&email).await.unwrap(), before, "{name}");
+    }
 }
 
 /// Nobody gets in beyond the number.
