@@ -12,6 +12,7 @@ mod eval;
 mod http;
 mod identity;
 mod index_command;
+mod indexing;
 mod inventory;
 mod key_command;
 mod lifecycle;

@@ -17,6 +17,7 @@ use anyhow::Context;
 use tokio::task::spawn_blocking;
 use trove_domain::audit::AuditAction;
 use trove_domain::port::{AuditLog, DocumentIndex, SecretCipher};
+use trove_engine::indexing::IndexingConfig;
 use trove_engine::{Backends, Engine, EngineConfig, IngestionLimits};
 use trove_http::{HttpConfig, ReadinessProbe};
 use trove_store::Store;
@@ -181,6 +182,7 @@ fn engine(
         query_embedding_timeout: config.retrieval.query_embedding_timeout,
         limits: IngestionLimits { document_chars_max: config.ingestion.document_chars_max },
         accounts: config.auth.accounts(),
+        indexing: IndexingConfig::default(),
     };
     Engine::new(backends, engine_config)
 }

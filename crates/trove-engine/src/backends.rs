@@ -4,8 +4,9 @@ use crate::system::{SystemClock, SystemIds};
 use trove_domain::port::{
     AccessFilter, AccessTokenStore, AgentStore, ApiKeyStore, AuditLog, CcPairStore, Clock,
     DocumentIndex, DocumentSetStore, DocumentStore, EmbeddingModel, GroupStore, IdGenerator,
-    InvitationStore, JobQueue, LanguageModel, LanguageModelFactory, LlmProviderStore, ProfileStore,
-    SearchHistory, SecretCipher, SessionStore, TokenLimitStore, UserStore, WorkspaceStore,
+    IndexAttemptStore, InvitationStore, JobQueue, LanguageModel, LanguageModelFactory,
+    LlmProviderStore, ProfileStore, SearchHistory, SecretCipher, SessionStore, TokenLimitStore,
+    UserStore, WorkspaceStore,
 };
 
 /// Everything outside that an engine works with. Replace any of them in a test with struct update
@@ -27,6 +28,8 @@ pub struct Backends {
     pub secrets: Option<Arc<dyn SecretCipher>>,
     /// What is indexed, and for whom.
     pub documents: Arc<dyn DocumentStore>,
+    /// Runs of indexing.
+    pub attempts: Arc<dyn IndexAttemptStore>,
     /// Connector-credential pairs.
     pub cc_pairs: Arc<dyn CcPairStore>,
     /// Named sets of pairs.
@@ -83,6 +86,7 @@ impl Backends {
             + DocumentSetStore
             + DocumentStore
             + GroupStore
+            + IndexAttemptStore
             + InvitationStore
             + JobQueue
             + ProfileStore
@@ -101,6 +105,7 @@ impl Backends {
             llm_providers: Arc::<S>::clone(store),
             secrets: None,
             documents: Arc::<S>::clone(store),
+            attempts: Arc::<S>::clone(store),
             cc_pairs: Arc::<S>::clone(store),
             document_sets: Arc::<S>::clone(store),
             agents: Arc::<S>::clone(store),

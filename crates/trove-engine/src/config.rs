@@ -3,6 +3,7 @@ use std::time::Duration;
 use trove_domain::query::HybridAlpha;
 
 use crate::accounts::AccountConfig;
+use crate::indexing::IndexingConfig;
 
 /// What an operator decides about an engine.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub struct EngineConfig {
     pub limits: IngestionLimits,
     /// People.
     pub accounts: AccountConfig,
+    /// Runs of indexing.
+    pub indexing: IndexingConfig,
 }
 
 /// Bounds on what is ingested.
@@ -37,6 +40,7 @@ impl Default for EngineConfig {
             vector_db: true,
             limits: IngestionLimits { document_chars_max: 5_000_000 },
             accounts: AccountConfig::default(),
+            indexing: IndexingConfig::default(),
         }
     }
 }

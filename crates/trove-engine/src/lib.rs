@@ -17,6 +17,7 @@ mod workspace;
 pub mod accounts;
 pub mod administration;
 pub mod audit;
+pub mod indexing;
 pub mod ingestion;
 pub mod language_models;
 pub mod retrieval;

@@ -1,0 +1,73 @@
+//! Runs of indexing: begun by the schedule, worked on step by step.
+//!
+//! A run is a row of the database that a worker holds by a lease. After each step, what the step has
+//! done and where the source goes on are recorded together; only then does the next step begin. So a
+//! crash, a restart or another process costs the step under way, which is read again, and reading a
+//! document twice changes nothing. A source that does not answer gives its place to others and is
+//! tried again later; one that is large gives it up after a while.
+
+mod run;
+mod schedule;
+mod tally;
+mod worker;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use trove_domain::id::CcPairId;
+use trove_domain::port::{Source, SourceError};
+
+/// What an operator decides about runs.
+#[derive(Clone, Copy, Debug)]
+pub struct IndexingConfig {
+    /// Most runs of this process at the same time. Most of what they do is waiting for sources.
+    pub runs_max: usize,
+    /// How long a source may take for one step.
+    pub step_timeout: Duration,
+    /// How long a run goes on before another one may have its place.
+    pub slice: Duration,
+    /// How often a step is tried before its run has failed.
+    pub tries_max: u32,
+    /// How long the first wait is after a step that failed. Each further one is twice as long.
+    pub retry_first: Duration,
+    /// How long such a wait is at most.
+    pub retry_max: Duration,
+}
+
+impl Default for IndexingConfig {
+    fn default() -> Self {
+        Self {
+            runs_max: 16,
+            step_timeout: Duration::from_mins(5),
+            slice: Duration::from_secs(30),
+            tries_max: 8,
+            retry_first: Duration::from_secs(5),
+            retry_max: Duration::from_mins(5),
+        }
+    }
+}
+
+/// A run that is silent for this long is taken over.
+const LEASE: Duration = Duration::from_mins(2);
+
+/// How often a run says that it goes on.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+
+/// Days for which finished runs are kept, but for the latest.
+const KEEP_DAYS: i64 = 8;
+
+/// What the errors of runs begin with whose configuration or credential does not work.
+pub const VALIDATION_PREFIX: &str = "Connector validation error: ";
+
+/// Opens the source of a pair, with its configuration and credential.
+pub trait PairSources: Send + Sync {
+    /// The source.
+    ///
+    /// # Errors
+    ///
+    /// As [`SourceFactory::open`](trove_domain::port::SourceFactory::open).
+    fn open(
+        &self,
+        pair: CcPairId,
+    ) -> impl Future<Output = Result<Arc<dyn Source>, SourceError>> + Send;
+}

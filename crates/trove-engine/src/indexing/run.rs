@@ -1,0 +1,260 @@
+//! Works on a run until it ends, waits, or has had its time.
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio_util::sync::CancellationToken;
+use trove_domain::error::StoreError;
+use trove_domain::id::DocumentId;
+use trove_domain::indexing::{AttemptStatus, Progress, StopReason};
+use trove_domain::port::{
+    AttemptEnd, CHECKPOINT_BYTES_MAX, ClaimedAttempt, Control, SourceError, SourceStep,
+};
+
+use super::tally::{tally, with_causes};
+use super::{HEARTBEAT, KEEP_DAYS, LEASE, PairSources, VALIDATION_PREFIX};
+use crate::Engine;
+
+/// The longest pause that a source is given.
+const PAUSE_MAX: Duration = Duration::from_hours(24);
+
+/// Why the work on a run ends, for now or for good.
+enum Ended {
+    /// Everything was read.
+    Complete,
+    /// Somebody asked for it.
+    Stopped(StopReason),
+    /// It is another worker's, or gone.
+    Lost,
+    /// This process ends, or others have waited long enough.
+    Yielded,
+    /// The source or this deployment does not answer; the step is worth another try.
+    Unavailable { told: String, after: Option<Duration> },
+    /// It is pointless to go on.
+    Failed(String),
+    /// Configuration or credential do not work.
+    Invalid(String),
+}
+
+impl From<SourceError> for Ended {
+    fn from(error: SourceError) -> Self {
+        let told = with_causes(&error);
+        match error {
+            SourceError::Invalid(_) => Self::Invalid(format!("{VALIDATION_PREFIX}{told}")),
+            SourceError::Unavailable { retry_after, .. } => {
+                Self::Unavailable { told, after: retry_after }
+            }
+            _ => Self::Failed(told),
+        }
+    }
+}
+
+/// Why the work ends after what the database has answered, if it does.
+fn ended(control: Control) -> Option<Ended> {
+    match control {
+        Control::Go => None,
+        Control::Stop(reason) => Some(Ended::Stopped(reason)),
+        Control::Lost => Some(Ended::Lost),
+    }
+}
+
+impl Engine {
+    /// Works on a run that this process has claimed, until it ends, waits or has had its time.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]; the run goes on when its lease has ended.
+    pub(super) async fn work_on_run(
+        &self,
+        sources: &impl PairSources,
+        claimed: &ClaimedAttempt,
+        stop: &CancellationToken,
+    ) -> Result<(), StoreError> {
+        let attempt = &claimed.attempt;
+        let (progress, tries) = (attempt.progress, attempt.tries);
+        let mut work = Work { engine: self, claimed, stop, progress, tries };
+        let ended = match attempt.stop {
+            Some(reason) => Ended::Stopped(reason),
+            None => work.steps(sources).await?,
+        };
+        work.settle(ended).await
+    }
+}
+
+/// A run that this worker has claimed.
+struct Work<'a> {
+    engine: &'a Engine,
+    claimed: &'a ClaimedAttempt,
+    stop: &'a CancellationToken,
+    /// What all steps have done.
+    progress: Progress,
+    /// How often the step under way was tried in vain.
+    tries: u32,
+}
+
+impl Work<'_> {
+    fn now(&self) -> DateTime<Utc> {
+        self.engine.backends().clock.now()
+    }
+
+    async fn steps(&mut self, sources: &impl PairSources) -> Result<Ended, StoreError> {
+        let attempt = &self.claimed.attempt;
+        let begun = self.now();
+        let slice = TimeDelta::from_std(self.engine.config().indexing.slice).unwrap_or_default();
+        let mut checkpoint = self.claimed.checkpoint.clone();
+        let open = async {
+            let source = sources.open(attempt.pair).await?;
+            // What is wrong is told before anything is read, and costs no step.
+            if attempt.steps == 0 {
+                source.check().await?;
+            }
+            Ok(source)
+        };
+        let source = match self.watch(open).await? {
+            Ok(source) => source,
+            Err(ended) => return Ok(ended),
+        };
+        loop {
+            let read = source.read(attempt.window, checkpoint.as_ref());
+            let step = match self.watch(read).await? {
+                Ok(step) => step,
+                Err(ended) => return Ok(ended),
+            };
+            checkpoint.clone_from(&step.next);
+            if let Some(ended) = self.take(step).await? {
+                return Ok(ended);
+            }
+            if checkpoint.is_none() {
+                return Ok(Ended::Complete);
+            }
+            if self.stop.is_cancelled() || self.now() - begun >= slice {
+                return Ok(Ended::Yielded);
+            }
+        }
+    }
+
+    /// Does a part of the work, says meanwhile that the run goes on, and learns whether it shall.
+    async fn watch<T>(
+        &self,
+        work: impl Future<Output = Result<T, SourceError>>,
+    ) -> Result<Result<T, Ended>, StoreError> {
+        let limit = self.engine.config().indexing.step_timeout;
+        let mut work = std::pin::pin!(timeout(limit, work));
+        let mut beat = interval(HEARTBEAT);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // The first one comes at once.
+        beat.tick().await;
+        loop {
+            tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return Ok(Err(Ended::Yielded)),
+                done = &mut work => {
+                    let told = || format!("the source did not answer within {} seconds", limit.as_secs());
+                    return Ok(match done {
+                        Ok(done) => done.map_err(Ended::from),
+                        Err(_) => Err(Ended::Unavailable { told: told(), after: None }),
+                    });
+                }
+                _ = beat.tick() => {
+                    let attempts = &self.engine.backends().attempts;
+                    let control = attempts.heartbeat(self.claimed, self.now(), LEASE).await?;
+                    if let Some(ended) = ended(control) {
+                        return Ok(Err(ended));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Indexes what a step has read, and records it.
+    async fn take(&mut self, mut step: SourceStep) -> Result<Option<Ended>, StoreError> {
+        let size = step.next.as_ref().map_or(0, |next| next.0.to_string().len());
+        if size > CHECKPOINT_BYTES_MAX {
+            let told = format!("the source keeps {size} bytes to go on with, more than is kept");
+            return Ok(Some(Ended::Failed(told)));
+        }
+        let documents = std::mem::take(&mut step.documents);
+        let links: Vec<(DocumentId, Option<String>)> = documents
+            .iter()
+            .map(|document| {
+                let link = document.sections.iter().find_map(|section| section.link.clone());
+                (document.id.clone(), link)
+            })
+            .collect();
+        let outcomes = self.engine.ingest_batch(self.claimed.attempt.pair, documents).await;
+        let record = match tally(step, &links, outcomes) {
+            Ok(record) => record,
+            Err(told) => return Ok(Some(Ended::Unavailable { told, after: None })),
+        };
+        let done = record.progress;
+        let attempts = &self.engine.backends().attempts;
+        let control = attempts.record_step(self.claimed, record, self.now(), LEASE).await?;
+        if control != Control::Lost {
+            self.progress += done;
+            self.tries = 0;
+        }
+        let Progress { failed, enumerated, .. } = self.progress;
+        let hopeless = self.progress.is_hopeless().then(|| {
+            Ended::Failed(format!(
+                "{failed} of {enumerated} documents failed, more than a tenth; the errors of the \
+                 run say why"
+            ))
+        });
+        Ok(ended(control).or(hopeless))
+    }
+
+    /// Writes down how the work has ended.
+    async fn settle(self, ended: Ended) -> Result<(), StoreError> {
+        let attempts = &self.engine.backends().attempts;
+        let now = self.now();
+        let end = match ended {
+            Ended::Lost => return Ok(()),
+            Ended::Yielded => return attempts.release(self.claimed, now).await,
+            Ended::Unavailable { told, after } => {
+                if self.tries + 1 < self.engine.config().indexing.tries_max {
+                    return self.put_back(&told, after).await;
+                }
+                end(AttemptStatus::Failed, told)
+            }
+            Ended::Failed(told) => end(AttemptStatus::Failed, told),
+            Ended::Invalid(told) => {
+                AttemptEnd { is_invalid: true, ..end(AttemptStatus::Canceled, told) }
+            }
+            Ended::Stopped(reason) => end(AttemptStatus::Canceled, reason.told().to_owned()),
+            Ended::Complete if self.progress.failed == 0 => {
+                AttemptEnd { status: AttemptStatus::Success, error: None, is_invalid: false }
+            }
+            Ended::Complete => {
+                let told = format!("{} documents or parts failed", self.progress.failed);
+                end(AttemptStatus::CompletedWithErrors, told)
+            }
+        };
+        let (pair, attempt) = (self.claimed.attempt.pair, self.claimed.attempt.id);
+        let (status, told) = (end.status.as_str(), end.error.as_deref().unwrap_or_default());
+        tracing::info!(%pair, %attempt, status, told, "a run of indexing has ended");
+        attempts.finish(self.claimed, end, now, now - TimeDelta::days(KEEP_DAYS)).await?;
+        Ok(())
+    }
+
+    /// Gives the run back, to be tried again later.
+    async fn put_back(&self, told: &str, after: Option<Duration>) -> Result<(), StoreError> {
+        let config = &self.engine.config().indexing;
+        let doubled = 1_u32.checked_shl(self.tries).unwrap_or(u32::MAX);
+        let wait = config.retry_first.saturating_mul(doubled).min(config.retry_max);
+        // A source that asks for a pause gets it, within reason.
+        let wait = wait.max(after.unwrap_or_default().min(PAUSE_MAX));
+        let (attempts, now) = (&self.engine.backends().attempts, self.now());
+        let retry_at = now + TimeDelta::from_std(wait).unwrap_or_default();
+        let control = attempts.put_back(self.claimed, told, retry_at, now).await?;
+        if let Control::Stop(reason) = control {
+            // Nobody holds it any more who could end it.
+            attempts.request_stop(self.claimed.attempt.pair, reason, now).await?;
+        }
+        Ok(())
+    }
+}
+
+fn end(status: AttemptStatus, told: String) -> AttemptEnd {
+    AttemptEnd { status, error: Some(told), is_invalid: false }
+}

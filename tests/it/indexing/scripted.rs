@@ -1,0 +1,217 @@
+//! Sources that do what a test says, and workers that it can lose.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use serde_json::json;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use trove_domain::cc_pair::AccessType;
+use trove_domain::document::{Document, Section};
+use trove_domain::id::{CcPairId, DocumentId};
+use trove_domain::indexing::IndexAttempt;
+use trove_domain::port::{
+    Checkpoint, Clock, FailedPart, ListingStep, NewCcPair, ReadWindow, RunBy, Skipped, Source,
+    SourceError, SourceFailure, SourceStep,
+};
+use trove_domain::source::DocumentSource;
+use trove_engine::indexing::PairSources;
+
+use crate::server::Server;
+
+/// What a source does in one step.
+#[derive(Clone)]
+pub(super) enum Play {
+    Step(SourceStep),
+    Hang,
+    Unavailable(&'static str),
+    Invalid(&'static str),
+}
+
+impl Play {
+    pub(super) fn empty() -> Self {
+        Self::Step(SourceStep::default())
+    }
+
+    pub(super) fn documents<const N: usize>(names: [&str; N]) -> Self {
+        let documents = names.map(|name| {
+            let section = Section { text: format!("word{name}"), link: None };
+            let id = DocumentId::new(name).unwrap();
+            Document::new(id, DocumentSource::Web, name, vec![section])
+        });
+        Self::Step(SourceStep { documents: documents.to_vec(), ..SourceStep::default() })
+    }
+
+    pub(super) fn hanging() -> Self {
+        Self::Hang
+    }
+
+    pub(super) fn unavailable(why: &'static str) -> Self {
+        Self::Unavailable(why)
+    }
+
+    pub(super) fn invalid(why: &'static str) -> Self {
+        Self::Invalid(why)
+    }
+
+    pub(super) fn skipping(mut self, name: &str) -> Self {
+        if let Self::Step(step) = &mut self {
+            let reason = "of no type that is indexed".to_owned();
+            step.skipped.push(Skipped { name: name.to_owned(), reason });
+        }
+        self
+    }
+
+    pub(super) fn failing(mut self, id: &str, why: &str) -> Self {
+        if let Self::Step(step) = &mut self {
+            let part = FailedPart::Document { id: DocumentId::new(id).unwrap(), link: None };
+            step.failures.push(SourceFailure { part, message: why.to_owned() });
+        }
+        self
+    }
+}
+
+/// The script of each pair, with the step that it has come to.
+#[derive(Clone, Default)]
+pub(super) struct Scripted {
+    plays: Arc<Mutex<BTreeMap<CcPairId, Vec<Play>>>>,
+    reached: Arc<watch::Sender<BTreeMap<CcPairId, usize>>>,
+}
+
+impl Scripted {
+    /// A pair that the schedule runs every hour.
+    pub(super) async fn pair(&self, server: &Server, name: &str) -> CcPairId {
+        let pairs = &server.engine.backends().cc_pairs;
+        let pair = NewCcPair {
+            name: name.to_owned(),
+            source: DocumentSource::Web,
+            config: json!({}),
+            access_type: AccessType::Public,
+            groups: [].into(),
+            creator: None,
+            created_at: server.stack.clock.now(),
+        };
+        let id = pairs.get_or_insert(pair).await.unwrap().id;
+        assert!(pairs.set_schedule(id, RunBy::Schedule, Some(3600)).await.unwrap());
+        id
+    }
+
+    /// What the source of a pair does from now on, each step once. A run of it ends with the last.
+    pub(super) fn play(&self, pair: CcPairId, plays: impl IntoIterator<Item = Play>) {
+        self.plays.lock().unwrap().insert(pair, plays.into_iter().collect());
+        self.reached.send_modify(|reached| {
+            reached.remove(&pair);
+        });
+    }
+
+    /// Waits until the source is asked for this step.
+    pub(super) async fn reached(&self, pair: CcPairId, step: usize) {
+        let mut reached = self.reached.subscribe();
+        reached.wait_for(|reached| reached.get(&pair) == Some(&step)).await.unwrap();
+    }
+}
+
+impl PairSources for Scripted {
+    async fn open(&self, pair: CcPairId) -> Result<Arc<dyn Source>, SourceError> {
+        Ok(Arc::new(Opened { pair, script: self.clone() }))
+    }
+}
+
+struct Opened {
+    pair: CcPairId,
+    script: Scripted,
+}
+
+#[async_trait]
+impl Source for Opened {
+    async fn check(&self) -> Result<(), SourceError> {
+        Ok(())
+    }
+
+    async fn read(
+        &self,
+        _: ReadWindow,
+        from: Option<&Checkpoint>,
+    ) -> Result<SourceStep, SourceError> {
+        let at = from.map_or(0, |from| usize::try_from(from.0.as_u64().unwrap()).unwrap());
+        self.script.reached.send_modify(|reached| {
+            reached.insert(self.pair, at);
+        });
+        let (play, steps) = {
+            let plays = self.script.plays.lock().unwrap();
+            let plays = &plays[&self.pair];
+            (plays[at].clone(), plays.len())
+        };
+        match play {
+            Play::Step(step) => {
+                let next = (at + 1 < steps).then(|| Checkpoint(json!(at + 1)));
+                Ok(SourceStep { next, ..step })
+            }
+            Play::Hang => std::future::pending().await,
+            Play::Unavailable(why) => Err(SourceError::Unavailable {
+                message: why.to_owned(),
+                retry_after: None,
+                source: None,
+            }),
+            Play::Invalid(why) => Err(SourceError::Invalid(why.to_owned())),
+        }
+    }
+
+    async fn list(&self, _: Option<&Checkpoint>) -> Result<ListingStep, SourceError> {
+        Ok(ListingStep::default())
+    }
+}
+
+/// A process that works on runs.
+pub(super) struct Worker<'a> {
+    server: &'a Server,
+    stop: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl<'a> Worker<'a> {
+    pub(super) fn start(server: &'a Server, sources: &Scripted) -> Self {
+        let stop = CancellationToken::new();
+        let (engine, sources, token) =
+            (server.engine.clone(), Arc::new(sources.clone()), stop.clone());
+        let work = async move { engine.run_indexing(&sources, &token).await };
+        let task = TaskTracker::new().spawn(work);
+        Self { server, stop, task }
+    }
+
+    /// Waits until a run of the pair has ended since this instant, and stops; answers the latest such
+    /// run. Another one may have begun meanwhile.
+    pub(super) async fn until_finished(self, pair: CcPairId) -> IndexAttempt {
+        let attempts = Arc::clone(&self.server.engine.backends().attempts);
+        let now = self.server.stack.clock.now();
+        let finished = async || {
+            let runs = attempts.list(pair, 0, 20).await.unwrap().items.into_iter();
+            runs.filter(|run| run.status.is_finished() && run.updated_at >= now)
+                .max_by_key(|run| run.id)
+        };
+        self.until(async || finished().await.is_some()).await;
+        finished().await.unwrap()
+    }
+
+    /// Waits until something is so, and stops.
+    pub(super) async fn until(self, is_so: impl AsyncFn() -> bool) {
+        while !is_so().await {
+            assert!(!self.task.is_finished(), "the worker has ended");
+            tokio::task::yield_now().await;
+        }
+        self.stop().await;
+    }
+
+    pub(super) async fn stop(self) {
+        self.stop.cancel();
+        self.task.await.unwrap();
+    }
+
+    /// As if the process were killed: nothing is given back.
+    pub(super) fn kill(self) {
+        self.task.abort();
+    }
+}
