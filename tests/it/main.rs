@@ -9,6 +9,7 @@ mod config;
 mod durability;
 mod embedding;
 mod eval;
+mod extract_command;
 mod http;
 mod identity;
 mod index_command;

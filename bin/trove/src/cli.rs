@@ -50,8 +50,10 @@ pub struct Global {
 pub enum Command {
     /// Run the service
     Serve(ServeArgs),
-    /// Index files and folders of text, Markdown and HTML
+    /// Index files and folders
     Index(IndexArgs),
+    /// Print what would be indexed of a file
+    Extract(ExtractArgs),
     /// Make, list and revoke API keys; works while the service runs
     #[command(subcommand)]
     Key(KeyCommand),
@@ -94,6 +96,17 @@ pub struct Listen {
     /// Address and port to listen on [default: 127.0.0.1:8080] [env: TROVE_LISTEN]
     #[arg(long, value_name = "ADDR:PORT")]
     pub listen: Option<String>,
+}
+
+/// Arguments of `trove extract`.
+#[derive(Args, Debug)]
+pub struct ExtractArgs {
+    /// The file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `trove index`.
@@ -382,6 +395,7 @@ impl Cli {
                 listen.listen.clone()
             }
             Command::Index(_)
+            | Command::Extract(_)
             | Command::Key(_)
             | Command::User(_)
             | Command::Audit(_)

@@ -4,6 +4,7 @@ pub mod adopt_database;
 pub mod audit;
 pub mod check_config;
 pub mod eval;
+pub mod extract;
 pub mod index;
 pub mod key;
 pub mod model;

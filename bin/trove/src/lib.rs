@@ -20,6 +20,10 @@ use crate::cli::{Cli, Command};
 use crate::config::{Loaded, Sources};
 use crate::failure::Failure;
 
+/// The first argument of a process that reads files for another one. No command line has it: such a
+/// process is a worker from its beginning, without configuration, runtime or log.
+pub const EXTRACT_WORKER: &str = "extract-worker";
+
 /// Runs the command that `arguments` ask for; answers the exit code.
 ///
 /// `environment` is the only view of the environment that anything below gets.
@@ -57,6 +61,7 @@ async fn dispatch(command: Command, loaded: Loaded) -> Result<u8, Failure> {
     match command {
         Command::Serve(args) => commands::serve::run(config, args.print_admin_key).await,
         Command::Index(args) => commands::index::run(&config, args).await,
+        Command::Extract(args) => commands::extract::run(&config, args).await,
         Command::Key(command) => commands::key::run(&config, command).await,
         Command::User(command) => commands::user::run(&config, command).await,
         Command::Audit(command) => commands::audit::run(&config, command).await,

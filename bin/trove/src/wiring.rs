@@ -1,6 +1,7 @@
 //! Which adapter stands behind which port.
 
 mod audit;
+mod extractor;
 mod identity;
 mod index;
 mod language_model;
@@ -24,6 +25,7 @@ use trove_store::Store;
 
 use crate::config::Config;
 
+pub use extractor::extractor;
 pub use index::check_index;
 pub use language_model::LanguageModels;
 pub use model::Model;

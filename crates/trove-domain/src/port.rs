@@ -78,7 +78,7 @@ pub use source::{
     CHECKPOINT_BYTES_MAX, Checkpoint, FailedPart, ListingStep, ReadWindow, Skipped, Source,
     SourceClass, SourceError, SourceFactory, SourceFailure, SourceKind, SourceSettings, SourceStep,
 };
-pub use text_extractor::{ExtractError, ExtractedText, TextExtractor};
+pub use text_extractor::{ExtractError, ExtractedText, FileFacts, Resource, TextExtractor};
 pub use token_limit_store::{TokenLimitStore, UsageOf};
 pub use user_store::{
     AddressChange, NewUser, Registered, RegistrationRule, Seats, SignUp, UserChange, UserCount,

@@ -65,6 +65,23 @@ pub(crate) fn named(label: &[u8]) -> Option<&'static Encoding> {
     Some(if encoding == UTF_16LE || encoding == UTF_16BE { UTF_8 } else { encoding })
 }
 
+/// The charset of a code page of Windows.
+pub(crate) fn code_page(number: u32) -> Option<&'static Encoding> {
+    let label = match number {
+        874 | 1250..=1258 => format!("windows-{number}"),
+        932 => "shift_jis".to_owned(),
+        936 => "gbk".to_owned(),
+        949 => "euc-kr".to_owned(),
+        950 => "big5".to_owned(),
+        866 => "ibm866".to_owned(),
+        10000 => "macintosh".to_owned(),
+        20866 => "koi8-r".to_owned(),
+        65001 => "utf-8".to_owned(),
+        _ => return None,
+    };
+    Encoding::for_label(label.as_bytes())
+}
+
 /// The charset in `<?xml … encoding="…"?>`.
 pub(crate) fn declared_by_xml(content: &[u8]) -> Option<&'static Encoding> {
     let declaration = content.strip_prefix(b"<?xml")?;

@@ -1,243 +1,167 @@
-//! The extractor: which format a name means, and the budget.
+//! The extractor: from a file to what reads it, within a budget.
 
+use std::borrow::Cow;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use trove_domain::document::Section;
-use trove_domain::port::{ExtractError, ExtractedText, TextExtractor};
+use trove_domain::port::{ExtractError, ExtractedText, Resource, TextExtractor};
 
-use crate::writer::Full;
-use crate::{charset, html, markdown, plain};
+use crate::archive::Source;
+use crate::budget::{Budget, Meter};
+use crate::detect::{HEAD_BYTES, Kind, detect};
+use crate::extensions::EXTENSIONS;
+use crate::text::TextFormat;
+use crate::{archive_files, compound, mail, pdf, rtf, text};
 
-/// Longest text that is taken from one file unless configured otherwise: some 3 000 book pages.
-pub const DEFAULT_MAX_CHARS: usize = 10_000_000;
-
-/// UTF-8 needs at most this many bytes for a character.
-const MAX_BYTES_PER_CHAR: usize = 4;
-
-/// Understands everything that is text already: notes, tables, configuration, source code, and the
-/// markup of Markdown and HTML.
+/// Understands all formats, in the process that asks.
 ///
-/// The text is one section without a link; its paragraphs are separated by one blank line.
-#[derive(Clone, Copy, Debug)]
-pub struct PlainTextExtractor {
-    max_chars: usize,
+/// A panic in a parser is an error of the file. A parser that uses up the memory or the stack, or
+/// that works without coming to an end, takes the process with it: where files come from strangers,
+/// [`crate::IsolatedExtractor`] is the one to take.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InProcessExtractor {
+    budget: Budget,
 }
 
-/// A document before it is checked against the port's shape.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Extract {
-    pub(crate) title: Option<String>,
-    pub(crate) text: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
-    Plain,
-    RestructuredText,
-    Markdown,
-    Mdx,
-    Html,
-    Xhtml,
-}
-
-impl PlainTextExtractor {
-    /// Takes at most `max_chars` characters of text from a file, and refuses files of more than
-    /// four times as many bytes without looking at them.
+impl InProcessExtractor {
+    /// An extractor that keeps to `budget`.
     #[must_use]
-    pub fn new(max_chars: usize) -> Self {
-        Self { max_chars }
+    pub fn new(budget: Budget) -> Self {
+        Self { budget }
+    }
+
+    fn run(
+        &self,
+        read: impl FnOnce(&Meter) -> Result<ExtractedText, ExtractError>,
+    ) -> Result<ExtractedText, ExtractError> {
+        let meter = Meter::new(self.budget);
+        let mut text = catch_unwind(AssertUnwindSafe(|| read(&meter))).unwrap_or_else(|_| {
+            Err(ExtractError::Crashed { detail: "its reader gave up".into() })
+        })?;
+        text.warnings = meter.warnings();
+        Ok(text)
     }
 }
 
-impl TextExtractor for PlainTextExtractor {
+impl TextExtractor for InProcessExtractor {
     fn extensions(&self) -> &'static [&'static str] {
         EXTENSIONS
     }
 
     fn extract(&self, file_name: &str, content: &[u8]) -> Result<ExtractedText, ExtractError> {
-        let format = format_of(file_name)?;
-        let max_chars = self.max_chars;
-        let too_long = || ExtractError::TooLong { max_chars };
-        if content.len() > max_chars.saturating_mul(MAX_BYTES_PER_CHAR) {
-            return Err(too_long());
+        let source = Source::Bytes(content);
+        check_length(source.len(), &self.budget)?;
+        self.run(|meter| read(file_name, source, meter))
+    }
+
+    fn extract_file(&self, file_name: &str, path: &Path) -> Result<ExtractedText, ExtractError> {
+        let (file, length) = open(path)?;
+        check_length(length, &self.budget)?;
+        self.run(|meter| read(file_name, Source::File(&file, length), meter))
+    }
+}
+
+/// Opens a regular file.
+pub(crate) fn open(path: &Path) -> Result<(File, u64), ExtractError> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    // Opening a FIFO would wait for a writer.
+    #[cfg(unix)]
+    if let Ok(flags) = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()) {
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags);
+    }
+    let file = options.open(path).map_err(unreadable)?;
+    let about = file.metadata().map_err(unreadable)?;
+    if !about.is_file() {
+        return Err(ExtractError::Unreadable { detail: "it is not a regular file".to_owned() });
+    }
+    Ok((file, about.len()))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
+pub(crate) fn unreadable(error: io::Error) -> ExtractError {
+    ExtractError::Unreadable { detail: error.to_string() }
+}
+
+pub(crate) fn check_length(length: u64, budget: &Budget) -> Result<(), ExtractError> {
+    let limit = budget.file_bytes;
+    if length > limit {
+        return Err(ExtractError::OutOfBudget { resource: Resource::FileBytes, limit });
+    }
+    Ok(())
+}
+
+/// The beginning of a file.
+pub(crate) fn head_of(source: Source<'_>) -> Result<Vec<u8>, ExtractError> {
+    let mut head = vec![0; HEAD_BYTES];
+    let mut length = 0;
+    while length < head.len() {
+        let at = u64::try_from(length).unwrap_or(u64::MAX);
+        let read = rawzip::ReaderAt::read_at(&source, &mut head[length..], at);
+        match read.map_err(unreadable)? {
+            0 => break,
+            read => length += read,
         }
-        let declared = match format {
-            Format::Html | Format::Xhtml => html::declared_charset(content),
-            Format::Plain | Format::RestructuredText | Format::Markdown | Format::Mdx => {
-                charset::declared_by_xml(content)
+    }
+    head.truncate(length);
+    Ok(head)
+}
+
+/// Reads a file, or one inside another.
+pub(crate) fn read(
+    file_name: &str,
+    source: Source<'_>,
+    meter: &Meter,
+) -> Result<ExtractedText, ExtractError> {
+    let kind = detect(file_name, &head_of(source)?)?;
+    if kind == Kind::Zip {
+        return archive_files::extract(source, meter);
+    }
+    let content = match source {
+        Source::Bytes(bytes) => Cow::Borrowed(bytes),
+        Source::File(mut file, length) => {
+            // Text that is too long is refused before it fills the memory.
+            let longest = u64::try_from(meter.budget().chars.saturating_mul(4)).unwrap_or(u64::MAX);
+            if kind.is_simple() && length > longest {
+                return Err(meter.too_long());
             }
-        };
-        let decoded =
-            charset::decode(content, declared).map_err(|charset::Binary| ExtractError::Binary)?;
-        let extract = match format {
-            Format::Plain => plain::extract(&decoded, max_chars),
-            Format::RestructuredText => plain::extract_restructured_text(&decoded, max_chars),
-            Format::Markdown => markdown::extract(&decoded, markdown::Dialect::Gfm, max_chars),
-            Format::Mdx => markdown::extract(&decoded, markdown::Dialect::Mdx, max_chars),
-            Format::Html => html::extract(&decoded, html::Syntax::Html, max_chars),
-            Format::Xhtml => html::extract(&decoded, html::Syntax::Xml, max_chars),
-        };
-        let Extract { title, text } = extract.map_err(|Full| too_long())?;
-        let sections =
-            if text.is_empty() { Vec::new() } else { vec![Section { text, link: None }] };
-        Ok(ExtractedText { title, sections })
+            // A file may grow while it is read.
+            let mut buffer = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
+            let limit = meter.budget().file_bytes;
+            io::Seek::rewind(&mut file).map_err(unreadable)?;
+            file.take(limit.saturating_add(1)).read_to_end(&mut buffer).map_err(unreadable)?;
+            check_length(u64::try_from(buffer.len()).unwrap_or(u64::MAX), meter.budget())?;
+            Cow::Owned(buffer)
+        }
+    };
+    match kind {
+        Kind::Text(format) => text::extract(&content, format, meter),
+        Kind::Disguised(format) => {
+            let text = text::extract(&content, format, meter)?;
+            let name = if format == TextFormat::Html { "a web page" } else { "plain text" };
+            meter.warn(format!("the file is {name}, not what its name says"));
+            Ok(text)
+        }
+        Kind::Pdf => pdf::extract(content, meter),
+        Kind::Compound => compound::extract(file_name, &content, meter),
+        Kind::Rtf => rtf::extract(&content, meter),
+        Kind::Mail => mail::extract(&content, meter),
+        Kind::Zip => archive_files::extract(source, meter),
     }
 }
-
-/// The format that the extension of `file_name` stands for.
-fn format_of(file_name: &str) -> Result<Format, ExtractError> {
-    let extension = Path::new(file_name)
-        .extension()
-        .map(|extension| extension.to_string_lossy().to_lowercase())
-        .unwrap_or_default();
-    match extension.as_str() {
-        "md" | "markdown" => Ok(Format::Markdown),
-        "mdx" => Ok(Format::Mdx),
-        "rst" => Ok(Format::RestructuredText),
-        "html" | "htm" => Ok(Format::Html),
-        "xhtml" => Ok(Format::Xhtml),
-        known if EXTENSIONS.contains(&known) => Ok(Format::Plain),
-        _ => Err(ExtractError::UnsupportedFormat { extension }),
-    }
-}
-
-const EXTENSIONS: &[&str] = &[
-    // Prose and notes.
-    "txt",
-    "text",
-    "log",
-    "md",
-    "mdx",
-    "markdown",
-    "rst",
-    "adoc",
-    "asciidoc",
-    "org",
-    "tex",
-    "srt",
-    "vtt",
-    // Tables and data.
-    "csv",
-    "tsv",
-    "json",
-    "jsonl",
-    "ndjson",
-    "yml",
-    "yaml",
-    "xml",
-    "toml",
-    "sql",
-    "graphql",
-    "proto",
-    // Pages.
-    "html",
-    "htm",
-    "xhtml",
-    // Configuration.
-    "conf",
-    "cfg",
-    "cnf",
-    "ini",
-    "properties",
-    "env",
-    "editorconfig",
-    "service",
-    "tf",
-    "tfvars",
-    "hcl",
-    "nix",
-    "cmake",
-    "mk",
-    "gradle",
-    "dockerfile",
-    // Source code.
-    "c",
-    "cc",
-    "cpp",
-    "cxx",
-    "h",
-    "hh",
-    "hpp",
-    "cs",
-    "clj",
-    "cljs",
-    "coffee",
-    "css",
-    "scss",
-    "less",
-    "d",
-    "dart",
-    "diff",
-    "patch",
-    "el",
-    "elm",
-    "erl",
-    "hrl",
-    "ex",
-    "exs",
-    "f90",
-    "fs",
-    "go",
-    "groovy",
-    "hs",
-    "java",
-    "jl",
-    "js",
-    "cjs",
-    "mjs",
-    "jsx",
-    "kt",
-    "kts",
-    "lisp",
-    "lua",
-    "m",
-    "ml",
-    "mli",
-    "mm",
-    "nim",
-    "pas",
-    "php",
-    "pl",
-    "pm",
-    "ps1",
-    "psm1",
-    "py",
-    "pyi",
-    "r",
-    "rb",
-    "rs",
-    "s",
-    "asm",
-    "scala",
-    "scm",
-    "sh",
-    "bash",
-    "zsh",
-    "fish",
-    "bat",
-    "cmd",
-    "sol",
-    "svelte",
-    "swift",
-    "tcl",
-    "ts",
-    "tsx",
-    "v",
-    "vb",
-    "vhd",
-    "vim",
-    "vue",
-    "zig",
-];
 
 #[cfg(test)]
 mod tests {
     use trove_domain::port::{ExtractError, TextExtractor};
 
-    use super::PlainTextExtractor;
+    use super::InProcessExtractor;
+    use crate::Budget;
 
     fn text(name: &str, content: &[u8]) -> Result<String, ExtractError> {
-        let extracted = PlainTextExtractor::new(100).extract(name, content)?;
+        let extracted = InProcessExtractor::new(Budget { chars: 100, ..Budget::default() })
+            .extract(name, content)?;
         assert!(extracted.sections.len() <= 1);
         Ok(extracted.sections.into_iter().map(|section| section.text).collect())
     }
@@ -247,7 +171,7 @@ mod tests {
         assert_eq!(text("a.txt", b"<p>*a*</p>").unwrap(), "<p>*a*</p>");
         assert_eq!(text("a.md", b"*a*").unwrap(), "a");
         assert_eq!(text("dir.v2/a.HTML", b"<p>*a*</p>").unwrap(), "*a*");
-        for unknown in ["a.pdf", "a", "", ".txt", "a.", "dir.txt/a"] {
+        for unknown in ["a.png", "a", "", ".txt", "a.", "dir.txt/a"] {
             assert!(
                 matches!(text(unknown, b"a"), Err(ExtractError::UnsupportedFormat { .. })),
                 "{unknown}"

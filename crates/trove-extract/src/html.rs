@@ -6,6 +6,7 @@
 //! [`elements::OpenElements`] concerns styling, not text.
 
 mod elements;
+pub(crate) mod facts;
 
 use std::convert::Infallible;
 
@@ -15,7 +16,7 @@ use html5gum::{Span, State, Tokenizer};
 
 use self::elements::{Break, Container, OpenElements, Role, break_of};
 use crate::charset;
-use crate::extractor::Extract;
+use crate::text::Extract;
 use crate::writer::{self, Full, TextWriter};
 
 /// How tags are closed.

@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use crate::extractor::Extract;
+use crate::text::Extract;
 use crate::writer::{self, Full, TextWriter};
 use crate::{front_matter, html, plain};
 

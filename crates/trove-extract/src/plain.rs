@@ -1,6 +1,6 @@
 //! Text without markup, or with markup that reads well.
 
-use crate::extractor::Extract;
+use crate::text::Extract;
 use crate::writer::{self, Full};
 
 /// Text as it is, in lines.

@@ -172,6 +172,11 @@ impl TextWriter {
         one_line(self.out.get(position..).unwrap_or_default())
     }
 
+    /// Whether the last character is a letter and the next one follows it at once.
+    pub(crate) fn ends_in_letter(&self) -> bool {
+        self.gap == Gap::None && self.out.chars().next_back().is_some_and(char::is_alphabetic)
+    }
+
     /// Whether the budget is used up; further text is ignored.
     pub(crate) fn is_full(&self) -> bool {
         self.full

@@ -1,7 +1,7 @@
-//! The contract of the port.
+//! The extractors keep the port's contract.
 
-use trove_extract::PlainTextExtractor;
+use trove_extract::{Budget, InProcessExtractor};
 
 trove_testkit::text_extractor_contract!(async {
-    Some(Box::new(PlainTextExtractor::new(1_000_000)))
+    Some(Box::new(InProcessExtractor::new(Budget { chars: 1_000_000, ..Budget::default() })))
 });

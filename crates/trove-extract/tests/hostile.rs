@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use trove_domain::port::TextExtractor;
-use trove_extract::{DEFAULT_MAX_CHARS, PlainTextExtractor};
+use trove_extract::InProcessExtractor;
 
 fn extract(name: &str, content: &[u8]) -> Option<String> {
-    let extracted = PlainTextExtractor::new(DEFAULT_MAX_CHARS).extract(name, content).ok()?;
+    let extracted = InProcessExtractor::default().extract(name, content).ok()?;
     Some(extracted.sections.into_iter().map(|section| section.text).collect())
 }
 

@@ -24,6 +24,10 @@ macro_rules! text_extractor_contract {
                 only_the_extension_of_a_name_matters,
                 another_extension_is_not_supported,
                 a_name_without_an_extension_is_not_supported,
+                a_wrong_extension_does_not_matter,
+                text_under_the_name_of_a_document_is_text,
+                a_file_gives_what_its_bytes_give,
+                what_is_no_file_is_unreadable,
                 no_bytes_at_all_are_answered,
                 any_bytes_are_answered,
                 the_same_bytes_give_the_same_text,
@@ -76,7 +80,7 @@ pub async fn another_extension_is_not_supported(extractor: &dyn TextExtractor) {
     assert_eq!(extractor.extract("a.txt.no-such-format", b"text"), Err(expected));
 }
 
-/// Nothing is guessed from the content.
+/// Text has no first bytes that tell, so of text the name must say that it is some.
 pub async fn a_name_without_an_extension_is_not_supported(extractor: &dyn TextExtractor) {
     for name in ["", "file", ".", "..", "dir.d/file"] {
         assert_eq!(
@@ -84,6 +88,59 @@ pub async fn a_name_without_an_extension_is_not_supported(extractor: &dyn TextEx
             Err(ExtractError::UnsupportedFormat { extension: String::new() }),
             "{name:?}"
         );
+    }
+}
+
+/// What the first bytes say counts, under any name.
+pub async fn a_wrong_extension_does_not_matter(extractor: &dyn TextExtractor) {
+    let document = b"{\\rtf1\\ansi some {\\b words}}";
+    if !extractor.extensions().contains(&"rtf") {
+        return;
+    }
+    for name in ["a.rtf", "a.txt", "a.pdf", "a.html", "a.no-such-format", "a"] {
+        let extracted = extractor.extract(name, document).unwrap();
+        let texts: Vec<_> = extracted.sections.iter().map(|section| &*section.text).collect();
+        assert_eq!(texts, ["some words"], "{name}");
+    }
+}
+
+/// The error page that was saved instead of a document is not lost, and not taken for it.
+pub async fn text_under_the_name_of_a_document_is_text(extractor: &dyn TextExtractor) {
+    for extension in ["pdf", "docx", "xls", "zip"] {
+        if !extractor.extensions().contains(&extension) {
+            continue;
+        }
+        let name = format!("a.{extension}");
+        let extracted = extractor.extract(&name, b"<!DOCTYPE html><p>some <b>words</b>").unwrap();
+        let texts: Vec<_> = extracted.sections.iter().map(|section| &*section.text).collect();
+        assert_eq!(texts, ["some words"], "{name}");
+        assert_eq!(extracted.warnings.len(), 1, "{name}");
+    }
+}
+
+/// It makes no difference where the bytes are.
+pub async fn a_file_gives_what_its_bytes_give(extractor: &dyn TextExtractor) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    for (number, content) in samples().into_iter().enumerate() {
+        std::fs::write(&path, &content).unwrap();
+        for extension in extractor.extensions() {
+            let name = format!("{number}.{extension}");
+            assert_eq!(
+                extractor.extract_file(&name, &path),
+                extractor.extract(&name, &content),
+                "{name}"
+            );
+        }
+    }
+}
+
+/// Neither what is not there nor what is a folder is read.
+pub async fn what_is_no_file_is_unreadable(extractor: &dyn TextExtractor) {
+    let folder = tempfile::tempdir().unwrap();
+    for path in [folder.path(), &folder.path().join("missing")] {
+        let answer = extractor.extract_file("a.txt", path);
+        assert!(matches!(answer, Err(ExtractError::Unreadable { .. })), "{answer:?}");
     }
 }
 

@@ -4,10 +4,10 @@
 
 use libfuzzer_sys::fuzz_target;
 use trove_domain::port::TextExtractor;
-use trove_extract::PlainTextExtractor;
+use trove_extract::{Budget, InProcessExtractor};
 
 fuzz_target!(|content: &[u8]| {
-    let extractor = PlainTextExtractor::new(100_000);
+    let extractor = InProcessExtractor::new(Budget { chars: 100_000, ..Budget::default() });
     let _markdown = extractor.extract("a.md", content);
     let _mdx = extractor.extract("a.mdx", content);
 });

@@ -1,5 +1,5 @@
 use super::{Syntax, declared_charset, extract};
-use crate::extractor::Extract;
+use crate::text::Extract;
 
 fn check(html: &str, expected: &str) -> Option<String> {
     let Extract { title, text } = extract(html, Syntax::Html, 10_000).unwrap();

@@ -1,5 +1,5 @@
 use super::{Dialect, extract, nests_too_deeply};
-use crate::extractor::Extract;
+use crate::text::Extract;
 
 fn check(markdown: &str, expected: &str) -> Option<String> {
     let Extract { title, text } = extract(markdown, Dialect::Gfm, 10_000).unwrap();

@@ -11,18 +11,17 @@ use tokio_util::sync::CancellationToken;
 use trove_domain::document::Document;
 use trove_domain::error::{Classify, ErrorKind};
 use trove_domain::id::{CcPairId, DocumentId};
+use trove_domain::port::TextExtractor;
 use trove_engine::Engine;
 use trove_engine::ingestion::IngestOutcome;
-use trove_extract::PlainTextExtractor;
 
 use super::progress::Progress;
-use super::read::{Unread, read};
+use super::read::{FromDisk, Unread, read};
 use super::report::Report;
 use super::walk::Found;
 use crate::config::IngestionSection;
+use crate::wiring::extractor;
 
-/// Threads that read and extract.
-const READERS: usize = 2;
 /// Documents that wait to be taken; each may be as large as a document can be.
 const QUEUE: usize = 32;
 /// A batch is this many documents, or fewer when they are long.
@@ -35,7 +34,7 @@ const FAILED_BATCHES_MAX: usize = 3;
 
 struct FromFile {
     path: PathBuf,
-    document: Result<Document, Unread>,
+    document: Result<FromDisk, Unread>,
 }
 
 struct Batch {
@@ -66,7 +65,10 @@ pub(super) async fn ingest(
     let mut bytes = 0;
     while let Some(FromFile { path, document }) = documents.recv().await {
         match document {
-            Ok(document) => {
+            Ok(FromDisk { document, warnings }) => {
+                for warning in warnings {
+                    sink.report.warn(path.clone(), warning);
+                }
                 bytes += document.sections.iter().map(|section| section.text.len()).sum::<usize>();
                 batch.push((path, document));
             }
@@ -98,18 +100,19 @@ fn start_readers(
     limits: &IngestionSection,
     stop: &CancellationToken,
 ) -> mpsc::Receiver<FromFile> {
-    let IngestionSection { document_chars_max, file_bytes_max } = *limits;
+    let extractor: Arc<dyn TextExtractor> = extractor(limits);
     let files = Arc::new(Mutex::new(files.into_iter()));
     let (sender, receiver) = mpsc::channel(QUEUE);
-    for _ in 0..READERS {
+    // More would only wait for a worker.
+    for _ in 0..limits.extraction_workers {
         let (files, sender, stop) = (Arc::clone(&files), sender.clone(), stop.clone());
+        let extractor = Arc::clone(&extractor);
         // Not joined: a reader ends when there are no more files, or nobody listens.
         drop(spawn_blocking(move || {
-            let extractor = PlainTextExtractor::new(document_chars_max);
             while !stop.is_cancelled() {
                 let next = files.lock().unwrap_or_else(PoisonError::into_inner).next();
                 let Some(path) = next else { break };
-                let document = read(&path, &extractor, file_bytes_max);
+                let document = read(&path, &*extractor);
                 if sender.blocking_send(FromFile { path, document }).is_err() {
                     break;
                 }

@@ -1,15 +1,21 @@
 //! From a file to a document.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use chrono::{DateTime, SubsecRound, Utc};
-use trove_domain::document::{Document, Metadata};
+use trove_domain::document::{Document, Expert, Metadata, MetadataValue};
 use trove_domain::id::DocumentId;
-use trove_domain::port::{ExtractError, TextExtractor};
+use trove_domain::port::{ExtractError, FileFacts, TextExtractor};
 use trove_domain::source::DocumentSource;
 use url::Url;
+
+/// What a file gave.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct FromDisk {
+    pub(super) document: Document,
+    /// What could not be read of it.
+    pub(super) warnings: Vec<String>,
+}
 
 /// Why a file gave no document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,39 +27,42 @@ pub(super) enum Unread {
 }
 
 /// Reads a file. Blocks.
-pub(super) fn read(
-    path: &Path,
-    extractor: &dyn TextExtractor,
-    bytes_max: u64,
-) -> Result<Document, Unread> {
+pub(super) fn read(path: &Path, extractor: &dyn TextExtractor) -> Result<FromDisk, Unread> {
     let failed = |reason: String| Unread::Failed(reason);
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     is_supported(path, extractor).map_err(Unread::Unsupported)?;
     let url = file_url(path).ok_or_else(|| failed("its path has no URL".to_owned()))?;
     let id = DocumentId::new(url.clone()).map_err(|error| failed(error.to_string()))?;
-    let (content, modified) = content(path, bytes_max).map_err(failed)?;
-    let text = extractor.extract(&name, &content).map_err(|error| match error {
+    // Looked at before the content: a change in between is found by the next run.
+    let modified = modified(path);
+    let text = extractor.extract_file(&name, path).map_err(|error| match error {
         ExtractError::UnsupportedFormat { .. } => Unread::Unsupported(error.to_string()),
-        other => failed(other.to_string()),
+        other => failed(format!("{other} ({})", other.remedy())),
     })?;
     let title = text.title.filter(|title| !title.trim().is_empty()).unwrap_or(name);
     let mut sections = text.sections;
     for section in &mut sections {
-        section.link.get_or_insert_with(|| url.clone());
+        section.link = Some(match section.link.take() {
+            Some(place) if place.starts_with('#') => format!("{url}{place}"),
+            Some(link) => link,
+            None => url.clone(),
+        });
     }
-    Ok(Document {
+    let about = text.about;
+    let document = Document {
         id,
         sections,
         source: DocumentSource::File,
         semantic_identifier: title.clone(),
         title: Some(title),
-        metadata: Metadata::new(),
-        updated_at: modified,
-        created_at: None,
-        primary_owners: Vec::new(),
+        updated_at: about.modified_at.or(about.created_at).or(modified),
+        created_at: about.created_at,
+        primary_owners: about.authors.iter().map(|author| person(author)).collect(),
         secondary_owners: Vec::new(),
+        metadata: metadata(about),
         from_ingestion_api: false,
-    })
+    };
+    Ok(FromDisk { document, warnings: text.warnings })
 }
 
 /// The URL of a file: plain ASCII whatever its name is, and its document's id.
@@ -82,37 +91,54 @@ pub(super) fn is_supported(path: &Path, extractor: &dyn TextExtractor) -> Result
     }
 }
 
-fn content(path: &Path, bytes_max: u64) -> Result<(Vec<u8>, Option<DateTime<Utc>>), String> {
-    let unreadable = |error: std::io::Error| format!("it cannot be read: {error}");
-    let too_large = || format!("it has more than {bytes_max} bytes (ingestion.file_bytes_max)");
-    // Opening a FIFO that took the file's place would wait for a writer.
-    if !path.symlink_metadata().map_err(unreadable)?.is_file() {
-        return Err("it is not a regular file any more".to_owned());
+/// The time of the file's last change. Databases keep microseconds; more would look like a change
+/// at the next run.
+fn modified(path: &Path) -> Option<DateTime<Utc>> {
+    let at = path.metadata().and_then(|about| about.modified()).ok()?;
+    Some(DateTime::<Utc>::from(at).trunc_subsecs(6))
+}
+
+/// What the file says of itself, for filters and searches.
+fn metadata(about: FileFacts) -> Metadata {
+    let mut metadata: Metadata = about
+        .properties
+        .into_iter()
+        .map(|(name, mut values)| match (values.pop(), values.is_empty()) {
+            (Some(only), true) => (name, MetadataValue::One(only)),
+            (last, _) => (name, MetadataValue::Many(values.into_iter().chain(last).collect())),
+        })
+        .collect();
+    if let Some(language) = about.language {
+        metadata.insert("language".to_owned(), MetadataValue::One(language));
     }
-    let file = File::open(path).map_err(unreadable)?;
-    let about = file.metadata().map_err(unreadable)?;
-    if about.len() > bytes_max {
-        return Err(too_large());
+    metadata
+}
+
+/// A person as a file writes it: a name, an address, or `Name <address>`.
+fn person(author: &str) -> Expert {
+    let author = author.trim();
+    let parts = author.strip_suffix('>').and_then(|author| author.rsplit_once('<'));
+    let (name, email) = match parts {
+        Some((name, email)) => (name.trim(), Some(email.trim())),
+        None if author.contains('@') && !author.contains(' ') => ("", Some(author)),
+        None => (author, None),
+    };
+    Expert {
+        display_name: (!name.is_empty()).then(|| name.to_owned()),
+        email: email.filter(|email| !email.is_empty()).map(str::to_owned),
+        ..Expert::default()
     }
-    // A file may grow while it is read.
-    let mut content = Vec::with_capacity(usize::try_from(about.len()).unwrap_or(0));
-    file.take(bytes_max + 1).read_to_end(&mut content).map_err(unreadable)?;
-    if u64::try_from(content.len()).is_ok_and(|length| length > bytes_max) {
-        return Err(too_large());
-    }
-    // Databases keep microseconds; more would look like a change at the next run.
-    let modified = about.modified().ok().map(|at| DateTime::<Utc>::from(at).trunc_subsecs(6));
-    Ok((content, modified))
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
 
-    use trove_domain::document::Section;
-    use trove_domain::port::{ExtractError, ExtractedText, TextExtractor};
+    use trove_domain::document::{MetadataValue, Section};
+    use trove_domain::port::{ExtractError, ExtractedText, FileFacts, TextExtractor};
 
-    use super::{Unread, read};
+    use super::{FromDisk, Unread, person, read};
 
     struct Plain;
 
@@ -123,7 +149,21 @@ mod tests {
 
         fn extract(&self, _: &str, content: &[u8]) -> Result<ExtractedText, ExtractError> {
             let text = String::from_utf8(content.to_vec()).map_err(|_| ExtractError::Binary)?;
-            Ok(ExtractedText { title: None, sections: vec![Section { text, link: None }] })
+            let at = Some("2024-02-29T10:00:00Z".parse().unwrap());
+            let about = FileFacts {
+                authors: vec!["Writer <writer@example.com>".to_owned()],
+                created_at: at,
+                language: Some("de".to_owned()),
+                properties: [("to".to_owned(), vec!["a".to_owned(), "b".to_owned()])].into(),
+                ..FileFacts::default()
+            };
+            let place = Section { text: text.clone(), link: Some("#page=2".to_owned()) };
+            let sections = vec![Section { text, link: None }, place];
+            Ok(ExtractedText { title: None, sections, about, warnings: vec!["half".to_owned()] })
+        }
+
+        fn extract_file(&self, name: &str, path: &Path) -> Result<ExtractedText, ExtractError> {
+            self.extract(name, &fs::read(path).unwrap())
         }
     }
 
@@ -132,12 +172,40 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("a b\u{1}.txt");
         fs::write(&path, "words").unwrap();
-        let document = read(&path, &Plain, 100).unwrap();
+        let FromDisk { document, warnings } = read(&path, &Plain).unwrap();
         assert!(document.id.as_str().starts_with("file:///"));
         assert!(document.id.as_str().ends_with("/a%20b%01.txt"), "{}", document.id);
         assert_eq!(document.link(), Some(document.id.as_str()));
         assert_eq!(document.semantic_identifier, "a b\u{1}.txt");
         assert!(document.updated_at.is_some());
+        assert_eq!(warnings, ["half"]);
+    }
+
+    #[test]
+    fn what_a_file_says_of_itself_is_part_of_the_document() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("a.txt");
+        fs::write(&path, "words").unwrap();
+        let document = read(&path, &Plain).unwrap().document;
+        assert_eq!(document.sections[1].link, Some(format!("{}#page=2", document.id)));
+        assert_eq!(document.primary_owners, [person("Writer <writer@example.com>")]);
+        assert_eq!(document.created_at, document.updated_at);
+        assert_eq!(document.metadata["language"], MetadataValue::One("de".to_owned()));
+        let to = MetadataValue::Many(vec!["a".to_owned(), "b".to_owned()]);
+        assert_eq!(document.metadata["to"], to);
+    }
+
+    #[test]
+    fn people_have_names_and_addresses() {
+        let parts = |author| {
+            let person = person(author);
+            (person.display_name, person.email)
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(parts("A B <a@example.com>"), (some("A B"), some("a@example.com")));
+        assert_eq!(parts("a@example.com"), (None, some("a@example.com")));
+        assert_eq!(parts("A B"), (some("A B"), None));
+        assert_eq!(parts("<>"), (None, None));
     }
 
     #[test]
@@ -147,10 +215,9 @@ mod tests {
             let path = temp.path().join(name);
             fs::write(&path, content).unwrap();
             let (Unread::Failed(reason) | Unread::Unsupported(reason)) =
-                read(&path, &Plain, 10).unwrap_err();
+                read(&path, &Plain).unwrap_err();
             assert!(reason.contains(wanted), "{reason}");
         };
-        check("large.txt", &[b'a'; 11], "more than 10 bytes");
         check("binary.txt", &[0xff, 0xfe], "binary data");
         check("picture.png", b"", "type .png");
         check("LICENSE", b"", "without an extension");

@@ -32,6 +32,8 @@ pub(super) struct Report {
     /// Whether a signal ended the work before its end.
     pub(super) interrupted: bool,
     failed: Vec<(PathBuf, String)>,
+    /// What could not be read of files that were.
+    warnings: Vec<(PathBuf, String)>,
     skipped: Vec<(PathBuf, String)>,
     unreadable: Vec<(PathBuf, String)>,
 }
@@ -54,6 +56,7 @@ impl Report {
             held: 0,
             interrupted: found.interrupted,
             failed: Vec::new(),
+            warnings: Vec::new(),
             skipped: found.skipped.clone(),
             unreadable: found.unreadable.clone(),
         }
@@ -62,6 +65,11 @@ impl Report {
     /// A file could not be indexed.
     pub(super) fn fail(&mut self, path: PathBuf, reason: String) {
         self.failed.push((path, reason));
+    }
+
+    /// A part of a file could not be read.
+    pub(super) fn warn(&mut self, path: PathBuf, warning: String) {
+        self.warnings.push((path, warning));
     }
 
     /// A file is not of a type that is indexed. That is what folders are full of, but a failure for
@@ -123,6 +131,9 @@ impl Report {
         for (path, reason) in self.failed.iter().chain(&self.unreadable) {
             let _ = writeln!(text, "  failed: {}: {reason}", shown(path));
         }
+        for (path, warning) in &self.warnings {
+            let _ = writeln!(text, "  in part: {}: {}", shown(path), printable(warning));
+        }
         for (reason, paths) in by_reason(&self.skipped) {
             let reason = printable(reason);
             let _ = match paths.as_slice() {
@@ -151,6 +162,7 @@ impl Report {
             "removed": self.removed,
             "kept_though_gone": self.held,
             "failed": list(&self.failed),
+            "warnings": list(&self.warnings),
             "skipped": list(&self.skipped),
             "unreadable_folders": list(&self.unreadable),
             "interrupted": self.interrupted,

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use trove_extract::PlainTextExtractor;
+use trove_extract::InProcessExtractor;
 
 use super::read::is_supported;
 use crate::cli::IndexArgs;
@@ -63,7 +63,7 @@ fn root(path: &Path, data_dir: Option<&Path>) -> Result<PathBuf, String> {
     }
     if kind.is_file() {
         // Only its name is asked, so no limit matters.
-        return is_supported(&root, &PlainTextExtractor::new(1)).map(|()| root);
+        return is_supported(&root, &InProcessExtractor::default()).map(|()| root);
     }
     let what = match kind {
         kind if kind.is_fifo() => "a FIFO",
