@@ -38,7 +38,7 @@ fn extract_files(archive: &Archive<'_>, meter: &Meter) -> Result<ExtractedText, 
         all += 1;
         let read = meter.inside(name, || extract_file(archive, name, meter));
         match read {
-            Ok(text) => found.inner(name, text)?,
+            Ok(text) => found.inner(Some(name), text)?,
             Err(ExtractError::UnsupportedFormat { .. } | ExtractError::Binary) => {
                 not_understood += 1;
             }

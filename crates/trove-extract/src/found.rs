@@ -16,6 +16,9 @@ const LINKS_MAX: usize = 1000;
 /// Longest link in bytes; a longer one is data, not an address.
 const LINK_BYTES_MAX: usize = 2000;
 
+/// What a file inside another one is called that has neither name nor title.
+pub(crate) const NAMELESS: &str = "attachment";
+
 /// A document that grows section by section.
 #[derive(Debug)]
 pub(crate) struct Found<'m> {
@@ -69,11 +72,16 @@ impl<'m> Found<'m> {
         }
     }
 
-    /// Adds what was found in a file inside this one, under the name of that file.
-    pub(crate) fn inner(&mut self, name: &str, inner: ExtractedText) -> Result<(), ExtractError> {
-        let mut inner = inner;
+    /// Adds what was found in a file inside this one, under the name of that file, or its title
+    /// where it has no name.
+    pub(crate) fn inner(
+        &mut self,
+        name: Option<&str>,
+        mut inner: ExtractedText,
+    ) -> Result<(), ExtractError> {
         if let Some(first) = inner.sections.first_mut() {
-            let heading = writer::title(name).unwrap_or_default();
+            let heading = name.and_then(writer::title).or(inner.title.take());
+            let heading = heading.unwrap_or_else(|| NAMELESS.to_owned());
             self.meter.take_chars(heading.chars().count() + 2)?;
             first.text = format!("{heading}\n\n{}", first.text);
         }

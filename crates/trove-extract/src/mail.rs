@@ -6,7 +6,7 @@ use trove_domain::port::{ExtractError, ExtractedText};
 use crate::archive::Source;
 use crate::budget::{Meter, malformed};
 use crate::extractor;
-use crate::found::Found;
+use crate::found::{Found, NAMELESS};
 use crate::text::{self, TextFormat};
 
 /// Text of a message.
@@ -30,7 +30,8 @@ fn extract_message(message: &Message<'_>, meter: &Meter) -> Result<ExtractedText
     }
     for attachment in message.attachments() {
         meter.take_entry()?;
-        let name = attachment.attachment_name().unwrap_or("attachment");
+        let given = attachment.attachment_name();
+        let name = given.unwrap_or(NAMELESS);
         let read = meter.inside(name, || match &attachment.body {
             PartType::Message(inner) => extract_message(inner, meter),
             body => {
@@ -43,7 +44,7 @@ fn extract_message(message: &Message<'_>, meter: &Meter) -> Result<ExtractedText
             }
         });
         match read {
-            Ok(text) => found.inner(name, text)?,
+            Ok(text) => found.inner(given, text)?,
             // Pictures and signatures are part of many messages.
             Err(ExtractError::UnsupportedFormat { .. } | ExtractError::Binary) => {}
             Err(error) => {

@@ -10,7 +10,7 @@ use crate::budget::Meter;
 use crate::charset::code_page;
 use crate::compound::{Compound, stream};
 use crate::extractor;
-use crate::found::Found;
+use crate::found::{Found, NAMELESS};
 use crate::text::{self, TextFormat};
 
 /// Bytes before the list of properties of a message, and of one inside another.
@@ -129,21 +129,23 @@ fn attachments(
         meter.take_entry()?;
         let mut attachment = Message { file, at: &storage, encoding: WINDOWS_1252, meter };
         let long = attachment.text(0x3707)?;
-        let name = long.or(attachment.text(0x3704)?).unwrap_or_else(|| "attachment".to_owned());
+        let short = attachment.text(0x3704)?;
+        let given = long.or(short).or(attachment.text(0x3001)?);
+        let name = given.as_deref().unwrap_or(NAMELESS);
         let content = attachment.bytes(0x3701, 0x0102)?;
         let message = format!("{storage}/__substg1.0_3701000D");
-        let read = meter.inside(&name, || match content {
-            Some(content) => extractor::read(&name, Source::Bytes(&content), meter).map(Some),
+        let read = meter.inside(name, || match content {
+            Some(content) => extractor::read(name, Source::Bytes(&content), meter).map(Some),
             None if file.is_storage(&message) => {
                 extract_at(file, &message, INNER_HEADER, meter).map(Some)
             }
             None => Ok(None),
         });
         match read {
-            Ok(Some(text)) => found.inner(&name, text)?,
+            Ok(Some(text)) => found.inner(given.as_deref(), text)?,
             Ok(None) | Err(ExtractError::UnsupportedFormat { .. } | ExtractError::Binary) => {}
             Err(error) => {
-                meter.part(&name, Err::<(), _>(error))?;
+                meter.part(name, Err::<(), _>(error))?;
             }
         }
     }

@@ -121,6 +121,16 @@ fn without_a_program_only_text_is_read() {
     assert_eq!(extractor.extract("a.txt", b"words").unwrap().sections[0].text, "words");
 }
 
+/// What a parser makes of messages in one another is taken apart by recursion.
+#[test]
+fn a_stack_that_overflows_is_not_ours() {
+    let extractor = IsolatedExtractor::new(worker(), Budget::default(), 1);
+    let message = "Content-Type: message/rfc822\r\n\r\n".repeat(100_000) + "words";
+    let answer = extractor.extract("a.eml", message.as_bytes());
+    assert!(answer.is_err(), "{answer:?}");
+    assert_eq!(extractor.extract("a.rtf", RTF).unwrap().sections[0].text, "some words");
+}
+
 /// A processor that a small file keeps busy is given to others again.
 #[test]
 fn a_small_file_may_not_take_long() {

@@ -94,11 +94,7 @@ fn eml() {
     let text = read("a.eml", &make::eml()).unwrap();
     assert_eq!(
         texts(&text),
-        [
-            "The first line.\n\nGrüße",
-            "page.html\n\nattached words",
-            "attachment\n\nforwarded words"
-        ]
+        ["The first line.\n\nGrüße", "page.html\n\nattached words", "inner\n\nforwarded words"]
     );
     assert_eq!(text.title.as_deref(), Some("世界 report"));
     assert_eq!(text.about.authors, ["Grüße <sender@example.com>"]);
