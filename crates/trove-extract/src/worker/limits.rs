@@ -30,8 +30,8 @@ pub(super) fn set_once(_: u64) {}
 pub(super) fn allow_processor_time(time: Duration) {
     let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime).tv_sec;
     let used = u64::try_from(used).unwrap_or(0);
-    // The system counts whole seconds, and one of them has begun.
-    let until = used.saturating_add(time.as_secs()).saturating_add(1);
+    // The system counts whole seconds, and one of them has begun: it may be up to a second less.
+    let until = used.saturating_add(time.as_secs().max(1));
     let maximum = getrlimit(Resource::Cpu).maximum;
     // What cannot be set is watched from outside.
     let _ = setrlimit(Resource::Cpu, Rlimit { current: Some(until), maximum });
