@@ -41,6 +41,7 @@ const ADAPTERS: &[&str] = &[
     "trove-openai",
     "trove-qdrant",
     "trove-secrets",
+    "trove-sources",
     "trove-store",
 ];
 

@@ -103,6 +103,12 @@ impl ModelServer {
         format!("http://{}/v1", self.address)
     }
 
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// What arrived so far.
     #[must_use]
     pub fn requests(&self) -> Vec<Captured> {

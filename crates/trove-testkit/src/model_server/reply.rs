@@ -40,6 +40,12 @@ impl Reply {
         Self { status, headers, pieces: vec![body.to_vec()], end: End::Complete }
     }
 
+    /// A body of bytes of some type.
+    #[must_use]
+    pub fn bytes(status: u16, content_type: &str, body: impl AsRef<[u8]>) -> Self {
+        Self::new(status, content_type, body.as_ref())
+    }
+
     /// A body of text.
     #[must_use]
     pub fn text(status: u16, body: &str) -> Self {
@@ -147,8 +153,17 @@ impl Reply {
         for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
-        head.push_str(if chunked { "Transfer-Encoding: chunked\r\n\r\n" } else { "\r\n" });
+        let bodiless = matches!(self.status, 204 | 304);
+        head.push_str(if chunked && !bodiless {
+            "Transfer-Encoding: chunked\r\n\r\n"
+        } else {
+            "\r\n"
+        });
         stream.write_all(head.as_bytes()).await?;
+        if bodiless {
+            stream.flush().await?;
+            return Ok(self.end == End::Hold);
+        }
         for piece in self.pieces.iter().filter(|piece| !piece.is_empty()) {
             let mut bytes = Vec::with_capacity(piece.len() + 16);
             if chunked {

@@ -1,0 +1,6 @@
+//! Sources against stub servers, and the one way out against everything that tries to misuse it.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod dialer;
+mod support;
