@@ -22,6 +22,8 @@ pub use names::{Names, SystemNames};
 pub use pacing::{Backoff, Pacer, RealPacer};
 pub use policy::{ADDRESS_BYTES_MAX, NetworkPolicy};
 
+pub(crate) use policy::shown;
+
 /// Bounds of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {

@@ -66,8 +66,16 @@ pub struct SourceStep {
     /// What is no document by the rules of the source (a type of file that is not indexed), each
     /// with the reason in a few words.
     pub skipped: Vec<Skipped>,
+    /// What is there and has not changed since the run that the carry came from
+    /// ([`Self::carry`]); nothing of it is among the documents. An engine that knows a document
+    /// among them as missing begins the run again without the carry.
+    pub unchanged: Vec<DocumentId>,
     /// Where to go on; `None` when everything was read.
     pub next: Option<Checkpoint>,
+    /// With the last step of a run: where the next run may begin instead of nowhere, so that it
+    /// reads only what has changed. It may be given to [`Source::read`] when everything that this
+    /// run read has been indexed for the same pair, and no complete run is asked for.
+    pub carry: Option<Checkpoint>,
 }
 
 /// Something that a source leaves out by its rules.
@@ -99,6 +107,8 @@ pub struct ListingStep {
 ///   bytes read, whatever the other side sends.
 /// * Cancel-safe: a dropped call leaves nothing behind.
 /// * A document has the same id in every run, as long as it is the same one.
+/// * What is wrong with a checkpoint (another configuration made it, another version) makes the
+///   source begin again; it is no error.
 /// * No error and no failure holds a secret.
 #[async_trait]
 pub trait Source: Send + Sync + 'static {

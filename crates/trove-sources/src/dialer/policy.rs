@@ -97,3 +97,12 @@ impl NetworkPolicy {
 pub(crate) fn host_of(url: &Url) -> String {
     url.host_str().unwrap_or_default().to_owned()
 }
+
+/// An address without what may be a secret in it: the query.
+pub(crate) fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    let had_query = url.query().is_some();
+    url.set_query(None);
+    url.set_fragment(None);
+    if had_query { format!("{url}?…") } else { url.into() }
+}

@@ -4,3 +4,4 @@
 
 mod dialer;
 mod support;
+mod web;

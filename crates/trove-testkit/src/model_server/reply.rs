@@ -114,6 +114,12 @@ impl Reply {
         self
     }
 
+    /// Whether it has this header.
+    #[must_use]
+    pub fn has(&self, name: &str, value: &str) -> bool {
+        self.headers.iter().any(|(known, has)| known == name && has == value)
+    }
+
     /// In pieces of so many bytes.
     #[must_use]
     pub fn in_pieces_of(mut self, bytes: usize) -> Self {

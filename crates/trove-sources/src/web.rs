@@ -1,0 +1,32 @@
+//! Sites of the web.
+//!
+//! There is no browser: what a page shows only after its scripts have run is not read.
+
+mod address;
+mod config;
+mod fetch;
+mod lists;
+mod page;
+mod reading;
+mod robots;
+mod sitemap;
+mod source;
+mod state;
+
+pub(crate) use source::Web;
+
+/// Bounds of one crawl.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CrawlLimits {
+    /// Most addresses that are asked for.
+    pub pages: usize,
+    /// Most links from the first page to one that is read.
+    pub depth: u16,
+}
+
+impl Default for CrawlLimits {
+    /// 20,000 pages, 100 links away.
+    fn default() -> Self {
+        Self { pages: 20_000, depth: 100 }
+    }
+}
