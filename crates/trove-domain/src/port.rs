@@ -56,7 +56,9 @@ pub use document_store::{
     RegisteredAttributes, Registration, Unlinked,
 };
 pub use embedding_model::{EmbeddingError, EmbeddingModel, EmbeddingModelInfo, Tokenizer};
-pub use file_store::{FileKey, FileStore, FileStoreError, InvalidFileKey};
+pub use file_store::{
+    FileKey, FileStore, FileStoreError, IncomingContent, InvalidFileKey, OpenedFile, StoredContent,
+};
 pub use group_store::{GroupChange, GroupContents, GroupRevision, GroupStore};
 pub use ids::IdGenerator;
 pub use index_attempt_store::{

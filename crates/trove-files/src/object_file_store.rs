@@ -1,17 +1,22 @@
 //! [`FileStore`] over an [`ObjectStore`].
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
+use futures_util::{StreamExt, TryStreamExt};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as Location;
-use object_store::{GetResult, ObjectStore, ObjectStoreExt};
-use trove_domain::port::{FileKey, FileStore, FileStoreError};
+use object_store::{GetResult, MultipartUpload, ObjectStore, ObjectStoreExt};
+use trove_domain::port::{FileKey, FileStore, FileStoreError, IncomingContent, OpenedFile};
 
 use crate::directory::{create_durably, remove_leftovers};
 use crate::error::{from_io, from_store};
+
+/// Bytes that are sent at once; buckets want at least five mebibytes, and all alike.
+const PART_BYTES: usize = 8 << 20;
 
 /// Files as objects, one for each key, side by side.
 ///
@@ -65,12 +70,86 @@ fn found<T>(
     }
 }
 
+/// Sends content part by part, and tells its length.
+async fn send(
+    upload: &mut dyn MultipartUpload,
+    mut content: IncomingContent,
+    max_bytes: u64,
+) -> Result<u64, FileStoreError> {
+    let failed = from_store("files.put_stream");
+    let (mut part, mut size) = (BytesMut::new(), 0_u64);
+    while let Some(piece) = content.next().await {
+        let mut piece = piece.map_err(|source| FileStoreError::Interrupted { source })?;
+        size = size.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+        if size > max_bytes {
+            return Err(FileStoreError::TooLarge { size, max: max_bytes });
+        }
+        while part.len() + piece.len() >= PART_BYTES {
+            part.extend_from_slice(&piece.split_to(PART_BYTES - part.len()));
+            upload.put_part(part.split().freeze().into()).await.map_err(&failed)?;
+        }
+        part.extend_from_slice(&piece);
+    }
+    if !part.is_empty() || size == 0 {
+        upload.put_part(part.freeze().into()).await.map_err(&failed)?;
+    }
+    Ok(size)
+}
+
 #[async_trait]
 impl FileStore for ObjectFileStore {
     #[tracing::instrument(name = "files.put", skip_all, fields(key = key.as_str()))]
     async fn put(&self, key: &FileKey, content: Bytes) -> Result<(), FileStoreError> {
         self.store.put(&location(key), content.into()).await.map_err(from_store("files.put"))?;
         Ok(())
+    }
+
+    #[tracing::instrument(name = "files.put_stream", skip_all, fields(key = key.as_str()))]
+    async fn put_stream(
+        &self,
+        key: &FileKey,
+        content: IncomingContent,
+        max_bytes: u64,
+    ) -> Result<u64, FileStoreError> {
+        let failed = from_store("files.put_stream");
+        // Dropped before its end, it removes what it has written aside.
+        let mut upload = self.store.put_multipart(&location(key)).await.map_err(&failed)?;
+        match send(&mut *upload, content, max_bytes).await {
+            Ok(size) => {
+                upload.complete().await.map_err(&failed)?;
+                Ok(size)
+            }
+            Err(error) => {
+                if let Err(error) = upload.abort().await {
+                    tracing::warn!(error = %error, "a half-stored file was not removed");
+                }
+                Err(error)
+            }
+        }
+    }
+
+    #[tracing::instrument(name = "files.open", skip_all, fields(key = key.as_str()))]
+    async fn open(&self, key: &FileKey) -> Result<Option<OpenedFile>, FileStoreError> {
+        let answer = self.store.get(&location(key)).await;
+        let Some(object): Option<GetResult> = found(answer, "files.open")? else { return Ok(None) };
+        let size = object.meta.size;
+        let content = object.into_stream().map_err(from_store("files.open"));
+        Ok(Some(OpenedFile { size, content: content.boxed() }))
+    }
+
+    #[tracing::instrument(name = "files.read", skip_all, fields(key = key.as_str()))]
+    async fn read(
+        &self,
+        key: &FileKey,
+        range: Range<u64>,
+    ) -> Result<Option<Bytes>, FileStoreError> {
+        let object = found(self.store.head(&location(key)).await, "files.read")?;
+        let Some(size) = object.map(|object| object.size) else { return Ok(None) };
+        let range = range.start..range.end.min(size);
+        if range.is_empty() {
+            return Ok(Some(Bytes::new()));
+        }
+        found(self.store.get_range(&location(key), range).await, "files.read")
     }
 
     #[tracing::instrument(name = "files.get", skip_all, fields(key = key.as_str()))]

@@ -79,3 +79,17 @@ fn the_directory_is_for_its_owner_only() {
     ObjectFileStore::local(&directory).unwrap();
     assert_eq!(fs::metadata(&directory).unwrap().permissions().mode() & 0o777, 0o700);
 }
+
+#[tokio::test]
+async fn nothing_is_left_aside_by_streams_that_end_early() {
+    use futures::StreamExt;
+
+    let directory = tempfile::tempdir().unwrap();
+    let store = ObjectFileStore::local(directory.path()).unwrap();
+    let piece = || Ok(Bytes::from(vec![1; 9 << 20]));
+    let failing = futures::stream::iter([piece(), Err("it broke off".into())]).boxed();
+    store.put_stream(&key("a"), failing, u64::MAX).await.unwrap_err();
+    let long = futures::stream::iter([piece(), piece()]).boxed();
+    store.put_stream(&key("a"), long, 10 << 20).await.unwrap_err();
+    assert_eq!(names_in(directory.path()), [""; 0]);
+}

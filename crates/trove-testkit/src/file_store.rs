@@ -4,7 +4,8 @@
 
 use bytes::Bytes;
 use futures::future::{join_all, poll_immediate};
-use trove_domain::port::{FileKey, FileStore, FileStoreError};
+use futures::stream::{self, StreamExt, TryStreamExt};
+use trove_domain::port::{FileKey, FileStore, FileStoreError, IncomingContent};
 
 /// Turns the suite into one test for each obligation.
 ///
@@ -34,6 +35,13 @@ macro_rules! file_store_contract {
                 a_reader_sees_the_old_content_or_the_new,
                 a_dropped_put_leaves_the_old_content_or_the_new,
                 a_dropped_put_does_not_block_later_ones,
+                what_was_streamed_in_is_streamed_out,
+                a_stream_replaces_the_whole_content,
+                a_stream_that_is_too_long_stores_nothing,
+                a_stream_that_fails_stores_nothing,
+                a_dropped_stream_stores_nothing,
+                an_opened_file_is_one_version,
+                parts_are_read,
             ]
         );
     };
@@ -217,4 +225,122 @@ pub async fn a_dropped_put_does_not_block_later_ones(store: &dyn FileStore) {
     store.put(&key("a"), filled(3, 10)).await.unwrap();
     let content = store.get(&key("a"), NO_BOUND).await.unwrap().unwrap();
     assert!(content == filled(3, 10) || content == filled(1, 1_000_000));
+}
+
+/// Pieces that come one after the other.
+fn incoming(pieces: Vec<Bytes>) -> IncomingContent {
+    stream::iter(pieces.into_iter().map(Ok)).boxed()
+}
+
+async fn streamed(store: &dyn FileStore, key: &FileKey) -> Option<Bytes> {
+    let file = store.open(key).await.unwrap()?;
+    let pieces: Vec<Bytes> = file.content.try_collect().await.unwrap();
+    let content = Bytes::from(pieces.concat());
+    assert_eq!(file.size, u64::try_from(content.len()).unwrap());
+    Some(content)
+}
+
+/// However it is cut into pieces.
+pub async fn what_was_streamed_in_is_streamed_out(store: &dyn FileStore) {
+    let a = key("a");
+    assert!(store.open(&a).await.unwrap().is_none());
+    let content: Bytes = (0..=250_u8).cycle().take(20_000_003).collect();
+    for length in [1_000_000, 8 << 20, 20_000_003, 12_345_678] {
+        let pieces = content.chunks(length).map(Bytes::copy_from_slice).collect();
+        let size = store.put_stream(&a, incoming(pieces), 20_000_003).await.unwrap();
+        assert_eq!(size, 20_000_003);
+        assert!(streamed(store, &a).await.as_ref() == Some(&content), "pieces of {length}");
+    }
+    for pieces in [vec![], vec![Bytes::new(), Bytes::new()]] {
+        assert_eq!(store.put_stream(&a, incoming(pieces), 0).await.unwrap(), 0);
+        assert_eq!(content_of(store, &a).await, Some(Bytes::new()));
+        assert_eq!(streamed(store, &a).await, Some(Bytes::new()));
+    }
+}
+
+/// Nothing of a longer old content remains, and `put` and `put_stream` are the same to a reader.
+pub async fn a_stream_replaces_the_whole_content(store: &dyn FileStore) {
+    store.put(&key("a"), filled(1, 100)).await.unwrap();
+    store.put_stream(&key("a"), incoming(vec![filled(2, 10)]), 10).await.unwrap();
+    assert_eq!(content_of(store, &key("a")).await, Some(filled(2, 10)));
+    store.put(&key("a"), filled(3, 5)).await.unwrap();
+    assert_eq!(streamed(store, &key("a")).await, Some(filled(3, 5)));
+}
+
+/// Neither a part of it, nor less than what was there.
+pub async fn a_stream_that_is_too_long_stores_nothing(store: &dyn FileStore) {
+    for old in [None, Some(filled(1, 10))] {
+        if let Some(old) = &old {
+            store.put(&key("a"), old.clone()).await.unwrap();
+        }
+        let pieces = vec![filled(2, 9 << 20), filled(2, 9 << 20)];
+        let refused = store.put_stream(&key("a"), incoming(pieces), 10 << 20).await;
+        assert!(
+            matches!(refused, Err(FileStoreError::TooLarge { max: 10_485_760, .. })),
+            "{refused:?}"
+        );
+        assert_eq!(content_of(store, &key("a")).await, old);
+    }
+}
+
+/// The same when whoever sends it breaks off.
+pub async fn a_stream_that_fails_stores_nothing(store: &dyn FileStore) {
+    for old in [None, Some(filled(1, 10))] {
+        if let Some(old) = &old {
+            store.put(&key("a"), old.clone()).await.unwrap();
+        }
+        let pieces = [Ok(filled(2, 9 << 20)), Err("it broke off".into())];
+        let refused = store.put_stream(&key("a"), stream::iter(pieces).boxed(), NO_BOUND).await;
+        assert!(matches!(refused, Err(FileStoreError::Interrupted { .. })), "{refused:?}");
+        assert_eq!(content_of(store, &key("a")).await, old);
+    }
+}
+
+/// The same when whoever stores it does.
+pub async fn a_dropped_stream_stores_nothing(store: &dyn FileStore) {
+    store.put(&key("a"), filled(1, 10)).await.unwrap();
+    let (sender, receiver) = tokio::sync::oneshot::channel::<()>();
+    let first = stream::iter([Ok(filled(2, 9 << 20))]);
+    // Asked for the second piece, it has taken the first.
+    let never = stream::once(async move {
+        sender.send(()).unwrap();
+        std::future::pending().await
+    });
+    let (a, content) = (key("a"), first.chain(never).boxed());
+    tokio::select! {
+        stored = store.put_stream(&a, content, NO_BOUND) => panic!("{stored:?}"),
+        asked = receiver => asked.unwrap(),
+    }
+    assert_eq!(content_of(store, &key("a")).await, Some(filled(1, 10)));
+    store.put_stream(&key("a"), incoming(vec![filled(3, 10)]), NO_BOUND).await.unwrap();
+    assert_eq!(content_of(store, &key("a")).await, Some(filled(3, 10)));
+}
+
+/// What is put meanwhile is another file.
+pub async fn an_opened_file_is_one_version(store: &dyn FileStore) {
+    let old = filled(1, 1_000_000);
+    store.put(&key("a"), old.clone()).await.unwrap();
+    let opened = store.open(&key("a")).await.unwrap().unwrap();
+    store.put(&key("a"), filled(2, 2_000_000)).await.unwrap();
+    let pieces: Vec<Bytes> = opened.content.try_collect().await.unwrap();
+    assert!(Bytes::from(pieces.concat()) == old);
+}
+
+/// From anywhere, as far as the file goes.
+pub async fn parts_are_read(store: &dyn FileStore) {
+    store.put(&key("a"), Bytes::from_static(b"0123456789")).await.unwrap();
+    for (range, expected) in [
+        (0..10, "0123456789"),
+        (0..1, "0"),
+        (3..7, "3456"),
+        (8..20, "89"),
+        (0..NO_BOUND, "0123456789"),
+        (10..20, ""),
+        (100..NO_BOUND, ""),
+        (5..5, ""),
+    ] {
+        let part = store.read(&key("a"), range.clone()).await.unwrap();
+        assert_eq!(part, Some(Bytes::from(expected)), "{range:?}");
+    }
+    assert_eq!(store.read(&key("missing"), 0..1).await.unwrap(), None);
 }

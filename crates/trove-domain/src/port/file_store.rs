@@ -1,5 +1,9 @@
+use std::ops::Range;
+use std::pin::Pin;
+
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures_core::Stream;
 
 use crate::error::{Classify, ErrorKind, Source, kind_of};
 
@@ -34,17 +38,60 @@ impl FileKey {
     }
 }
 
+/// Content on its way into a store, from wherever it comes.
+pub type IncomingContent = Pin<Box<dyn Stream<Item = Result<Bytes, Source>> + Send>>;
+
+/// Content on its way out of a store.
+pub type StoredContent = Pin<Box<dyn Stream<Item = Result<Bytes, FileStoreError>> + Send>>;
+
+/// A stored file that is about to be read.
+pub struct OpenedFile {
+    /// Its length in bytes.
+    pub size: u64,
+    /// Its bytes, all of one version of it.
+    pub content: StoredContent,
+}
+
+impl std::fmt::Debug for OpenedFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenedFile").field("size", &self.size).finish_non_exhaustive()
+    }
+}
+
 /// Contents of files, by key. What is known about a file lives in the relational store.
 ///
 /// # Contract
 ///
 /// * `put` is all or nothing: a reader sees the old content or the new, also after a crash, and
 ///   acknowledged content is durable.
-/// * Cancel-safe: a dropped `put` leaves the old content or the new.
+/// * Cancel-safe: a dropped `put` leaves the old content or the new. The same holds for
+///   `put_stream`, also when the content fails halfway or is too long.
+/// * `put_stream`, `open` and `read` take memory for a few mebibytes, however long a file is.
 #[async_trait]
 pub trait FileStore: Send + Sync + 'static {
     /// Stores `content`, replacing what was there.
     async fn put(&self, key: &FileKey, content: Bytes) -> Result<(), FileStoreError>;
+
+    /// Stores what comes, replacing what was there, and tells how many bytes it was.
+    ///
+    /// # Errors
+    ///
+    /// [`FileStoreError::TooLarge`] when more than `max_bytes` come, with the number of those that
+    /// had come by then, and [`FileStoreError::Interrupted`] when the content itself fails.
+    async fn put_stream(
+        &self,
+        key: &FileKey,
+        content: IncomingContent,
+        max_bytes: u64,
+    ) -> Result<u64, FileStoreError>;
+
+    /// The content piece by piece; `None` when there is no such file.
+    async fn open(&self, key: &FileKey) -> Result<Option<OpenedFile>, FileStoreError>;
+
+    /// A part of the content, less of it where the file ends earlier; `None` when there is no such
+    /// file.
+    async fn read(&self, key: &FileKey, range: Range<u64>)
+    -> Result<Option<Bytes>, FileStoreError>;
 
     /// The content; `None` when there is no such file.
     ///
@@ -72,6 +119,13 @@ pub enum FileStoreError {
         /// Longest accepted.
         max: u64,
     },
+    /// What was to be stored did not come to its end; nothing was stored.
+    #[error("the content of the file did not come to its end")]
+    Interrupted {
+        /// Why it did not.
+        #[source]
+        source: Source,
+    },
     /// The store does not answer at present or is full; trying again may help.
     #[error("the file store is unavailable in {operation}")]
     Unavailable {
@@ -95,7 +149,7 @@ pub enum FileStoreError {
 impl Classify for FileStoreError {
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::TooLarge { .. } => ErrorKind::Invalid,
+            Self::TooLarge { .. } | Self::Interrupted { .. } => ErrorKind::Invalid,
             Self::Unavailable { source, .. } => kind_of(source, ErrorKind::Unavailable),
             Self::Backend { source, .. } => kind_of(source, ErrorKind::Internal),
         }
