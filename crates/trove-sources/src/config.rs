@@ -38,3 +38,30 @@ pub(crate) fn batch_size(config: &Map<String, Value>) -> Result<(), SourceError>
         Some(_) => refused("`batch_size` is no positive number"),
     }
 }
+
+/// Refuses keys that are not among `known`; `batch_size` always is.
+pub(crate) fn only(config: &Map<String, Value>, known: &[&str]) -> Result<(), SourceError> {
+    let foreign = |key: &&String| !known.contains(&key.as_str()) && *key != "batch_size";
+    match config.keys().find(foreign) {
+        Some(key) => {
+            let shown: String = key.chars().filter(|c| !c.is_control()).take(100).collect();
+            refused(format!(
+                "`{shown}` is no setting of this source; there are {}",
+                known.join(", ")
+            ))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A list of texts; missing and `null` mean an empty one.
+pub(crate) fn texts(config: &Map<String, Value>, key: &str) -> Result<Vec<String>, SourceError> {
+    let problem = || SourceError::Invalid(format!("`{key}` is no list of texts"));
+    match config.get(key) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Array(items)) => {
+            items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(problem)).collect()
+        }
+        Some(_) => Err(problem()),
+    }
+}

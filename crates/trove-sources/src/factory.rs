@@ -5,19 +5,31 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use trove_domain::port::{
-    Clock, FileStore, Source, SourceClass, SourceError, SourceFactory, SourceKind, SourceSettings,
+    FileStore, Source, SourceClass, SourceError, SourceFactory, SourceKind, SourceSettings,
     TextExtractor,
 };
 use trove_domain::source::DocumentSource;
 
 use crate::dialer::Dialer;
+use crate::file::Files;
+use crate::mock::Mock;
 use crate::web::{CrawlLimits, Web};
 
-/// Every kind of source that can be opened.
-const KINDS: [(DocumentSource, SourceKind); 1] = [(
-    DocumentSource::Web,
-    SourceKind { class: SourceClass::Load, tells_permissions: false, offered: true },
-)];
+/// Every kind of source that can be opened. None tells permissions yet, also where the system
+/// knows them: a document has no place for them.
+const KINDS: [(DocumentSource, SourceKind); 3] = [
+    kind(DocumentSource::Web, SourceClass::Load, true),
+    kind(DocumentSource::File, SourceClass::Load, true),
+    kind(DocumentSource::MockConnector, SourceClass::Poll, false),
+];
+
+const fn kind(
+    source: DocumentSource,
+    class: SourceClass,
+    offered: bool,
+) -> (DocumentSource, SourceKind) {
+    (source, SourceKind { class, tells_permissions: false, offered })
+}
 
 /// Opens the sources of this crate.
 pub struct Sources {
@@ -27,9 +39,7 @@ pub struct Sources {
     pub extractor: Arc<dyn TextExtractor>,
     /// Holds what was uploaded.
     pub files: Arc<dyn FileStore>,
-    /// The time.
-    pub clock: Arc<dyn Clock>,
-    /// Where files are put while they are read.
+    /// An existing directory, where files are put while they are read.
     pub temporary: PathBuf,
     /// Bounds of one crawl.
     pub crawl: CrawlLimits,
@@ -43,16 +53,19 @@ impl SourceFactory for Sources {
 
     async fn open(&self, settings: SourceSettings) -> Result<Arc<dyn Source>, SourceError> {
         let SourceSettings { source, config, credential: _ } = settings;
-        let extractor = Arc::clone(&self.extractor);
-        let files = Arc::clone(&self.files);
+        let (extractor, files) = (Arc::clone(&self.extractor), Arc::clone(&self.files));
+        let dialer = self.dialer.clone();
         match source {
             DocumentSource::Web => {
-                let dialer = self.dialer.clone();
                 Ok(Arc::new(Web::open(&config, dialer, extractor, files, self.crawl)?))
             }
+            DocumentSource::File => {
+                let temporary = self.temporary.clone();
+                Ok(Arc::new(Files::open(&config, files, extractor, temporary)?))
+            }
+            DocumentSource::MockConnector => Ok(Arc::new(Mock::open(&config, dialer)?)),
             _ => {
-                let known: Vec<&str> = KINDS.iter().map(|(kind, _)| kind.as_str()).collect();
-                let known = known.join(", ");
+                let known = KINDS.map(|(kind, _)| kind.as_str()).join(", ");
                 Err(SourceError::Invalid(format!(
                     "sources of the kind {source} cannot be read; there are {known}"
                 )))

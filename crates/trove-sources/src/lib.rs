@@ -6,6 +6,10 @@
 mod config;
 pub mod dialer;
 mod factory;
+mod file;
+mod metadata;
+mod mock;
+mod scripted;
 mod web;
 
 pub use factory::Sources;

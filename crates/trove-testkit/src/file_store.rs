@@ -323,7 +323,7 @@ pub async fn an_opened_file_is_one_version(store: &dyn FileStore) {
     let opened = store.open(&key("a")).await.unwrap().unwrap();
     store.put(&key("a"), filled(2, 2_000_000)).await.unwrap();
     let pieces: Vec<Bytes> = opened.content.try_collect().await.unwrap();
-    assert!(Bytes::from(pieces.concat()) == old);
+    assert!(pieces.concat() == old);
 }
 
 /// From anywhere, as far as the file goes.

@@ -114,7 +114,8 @@ impl Dialer {
                 Ok(answer) if matches!(answer.head.status, 429 | 502..=504) => {
                     answer.head.retry_after
                 }
-                Err(error) if error.is_passing() => None,
+                // Whether a `POST` has arrived, nobody knows.
+                Err(error) if error.is_passing() && request.json.is_none() => None,
                 Ok(_) | Err(_) => return answer,
             };
             match self.backoff.pause(attempt, wait, self.random()) {

@@ -3,5 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod dialer;
+mod factory;
+mod file;
+mod mock;
 mod support;
 mod web;

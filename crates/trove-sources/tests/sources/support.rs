@@ -151,12 +151,10 @@ impl World {
             Arc::new(ObjectFileStore::local(&directory.path().join("files")).unwrap());
         let temporary = directory.path().join("temporary");
         std::fs::create_dir(&temporary).unwrap();
-        let clock = Arc::new(FakeClock::default());
         let sources = Sources {
             dialer: setting.dialer(),
             extractor: Arc::new(extractor()),
             files: Arc::clone(&files),
-            clock,
             temporary,
             crawl: CrawlLimits::default(),
         };
@@ -169,7 +167,8 @@ impl World {
         config: &Value,
     ) -> Result<Arc<dyn Source>, SourceError> {
         let config = config.as_object().unwrap().clone();
-        self.sources.open(SourceSettings { source, config, credential: "{}".into() }).await
+        let credential = "{}".into();
+        self.sources.open(SourceSettings { source, config, credential }).await
     }
 
     /// Reads all of a source; every step as another process would, from text.

@@ -1,0 +1,8 @@
+//! Files that were uploaded.
+
+mod about;
+mod config;
+mod inline;
+mod source;
+
+pub(crate) use source::Files;

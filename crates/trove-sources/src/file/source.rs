@@ -1,0 +1,240 @@
+//! The source: steps over a list of files.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use futures_util::StreamExt;
+use serde_json::{Map, Value, json};
+use tempfile::NamedTempFile;
+use tokio::io::AsyncWriteExt;
+use tokio::task::spawn_blocking;
+use trove_domain::document::Document;
+use trove_domain::port::{
+    Checkpoint, ExtractError, FailedPart, FileStore, FileStoreError, ListingStep, ReadWindow,
+    Skipped, Source, SourceError, SourceFailure, SourceStep, TextExtractor,
+};
+
+use super::about::{ByName, base_name, document, id_of};
+use super::config::{FileConfig, Listed, ZipMetadata};
+use super::inline::{self, FIRST_LINE_BYTES_MAX};
+
+/// Most files of one step.
+const FILES_MAX: usize = 16;
+/// A step that has read so many bytes takes no more files.
+const STEP_BYTES: u64 = 32 << 20;
+/// Most files of one step of a listing.
+const LISTED_MAX: usize = 500;
+/// Largest file.
+const FILE_BYTES_MAX: u64 = 1 << 30;
+/// Largest file of metadata.
+const METADATA_BYTES_MAX: u64 = 64 << 20;
+/// Pictures, which would have to be looked at.
+const PICTURES: [&str; 8] = ["png", "jpg", "jpeg", "webp", "gif", "bmp", "tif", "tiff"];
+
+/// Files that were uploaded.
+pub(crate) struct Files {
+    config: FileConfig,
+    store: Arc<dyn FileStore>,
+    extractor: Arc<dyn TextExtractor>,
+    temporary: PathBuf,
+}
+
+/// What came of a file.
+enum Outcome {
+    Document(Box<Document>),
+    Skipped(String),
+    Failed(String),
+}
+
+impl Files {
+    pub(crate) fn open(
+        config: &Map<String, Value>,
+        store: Arc<dyn FileStore>,
+        extractor: Arc<dyn TextExtractor>,
+        temporary: PathBuf,
+    ) -> Result<Self, SourceError> {
+        Ok(Self { config: FileConfig::read(config)?, store, extractor, temporary })
+    }
+
+    /// What is known about the files by their names.
+    async fn metadata(&self) -> Result<ByName, SourceError> {
+        let (value, key) = match &self.config.zip_metadata {
+            ZipMetadata::None => return Ok(ByName::default()),
+            ZipMetadata::Given(value) => (Some(value.clone()), "zip_metadata"),
+            ZipMetadata::Stored(key) => {
+                let stored = self.store.get(key, METADATA_BYTES_MAX).await.map_err(unavailable)?;
+                let value = stored.and_then(|content| serde_json::from_slice(&content).ok());
+                (value, "zip_metadata_file_id")
+            }
+        };
+        value.and_then(ByName::read).ok_or_else(|| {
+            let problem = "it is neither an object by names of files nor a list of objects with \
+                           `filename`";
+            SourceError::Invalid(format!("`{key}`: {problem}"))
+        })
+    }
+
+    /// The place of a checkpoint; one of another list of files is the beginning.
+    fn place(&self, from: Option<&Checkpoint>) -> usize {
+        let Some(Checkpoint(from)) = from else { return 0 };
+        let ours = from.get("files").and_then(Value::as_str) == Some(&self.config.fingerprint);
+        let at = from.get("at").and_then(Value::as_u64).filter(|_| ours);
+        at.and_then(|at| usize::try_from(at).ok()).unwrap_or(0)
+    }
+
+    fn checkpoint(&self, at: usize) -> Option<Checkpoint> {
+        let more = at < self.config.files.len();
+        more.then(|| Checkpoint(json!({ "files": self.config.fingerprint, "at": at })))
+    }
+
+    /// Reads one file.
+    async fn file(
+        &self,
+        file: &Listed,
+        mut about: Map<String, Value>,
+        run: DateTime<Utc>,
+    ) -> Result<Outcome, SourceError> {
+        let extension = base_name(&file.name).rsplit_once('.').map(|(_, extension)| extension);
+        let extension = extension.unwrap_or_default().to_lowercase();
+        if PICTURES.contains(&extension.as_str()) {
+            return Ok(Outcome::Skipped("there is nothing that finds text in pictures".to_owned()));
+        }
+        if !self.extractor.extensions().contains(&extension.as_str()) {
+            return Ok(Outcome::Skipped(format!("files of type `{extension}` are not read")));
+        }
+        let Some(id) = id_of(file, &about) else {
+            return Ok(Outcome::Failed("its id is none".to_owned()));
+        };
+        let mut start = 0;
+        if inline::may_have(&extension) {
+            let head = self.store.read(&file.key, 0..FIRST_LINE_BYTES_MAX).await;
+            let head = head.map_err(unavailable)?.unwrap_or_default();
+            if let Some((first, length)) = inline::read(&head) {
+                about.extend(first);
+                start = length;
+            }
+        }
+        let Some(copy) = self.copy(file, start).await? else {
+            return Ok(Outcome::Skipped("the stored file is missing".to_owned()));
+        };
+        let (name, extractor) = (base_name(&file.name).to_owned(), Arc::clone(&self.extractor));
+        // The copy goes with the closure, however that ends.
+        let text = spawn_blocking(move || extract(&*extractor, &name, &copy)).await;
+        let text = match text {
+            Ok(Ok(text)) => text,
+            Ok(Err(error @ (ExtractError::UnsupportedFormat { .. } | ExtractError::Binary))) => {
+                return Ok(Outcome::Skipped(error.to_string()));
+            }
+            Ok(Err(error)) => return Ok(Outcome::Failed(error.to_string())),
+            Err(_) => return Ok(Outcome::Failed("its reader gave up".to_owned())),
+        };
+        Ok(Outcome::Document(Box::new(document(file, id, about, &text, run))))
+    }
+
+    /// A copy of a file from `start` on, which goes when it is dropped; `None` when there is no
+    /// such file.
+    async fn copy(&self, file: &Listed, start: u64) -> Result<Option<NamedTempFile>, SourceError> {
+        let Some(stored) = self.store.open(&file.key).await.map_err(unavailable)? else {
+            return Ok(None);
+        };
+        let failed = |error: std::io::Error| SourceError::Unavailable {
+            message: "a file cannot be copied to be read".to_owned(),
+            retry_after: None,
+            source: Some(error.into()),
+        };
+        let directory = self.temporary.clone();
+        let copy = spawn_blocking(move || NamedTempFile::new_in(directory)).await;
+        let copy = copy.map_err(std::io::Error::other).and_then(|copy| copy).map_err(failed)?;
+        let mut target = tokio::fs::File::from_std(copy.reopen().map_err(failed)?);
+        let (mut content, mut skip) =
+            (stored.content, usize::try_from(start).unwrap_or(usize::MAX));
+        while let Some(piece) = content.next().await {
+            let piece = piece.map_err(unavailable)?;
+            let skipped = skip.min(piece.len());
+            skip -= skipped;
+            target.write_all(&piece[skipped..]).await.map_err(failed)?;
+        }
+        target.flush().await.map_err(failed)?;
+        Ok(Some(copy))
+    }
+}
+
+/// The texts in a file.
+fn extract(
+    extractor: &dyn TextExtractor,
+    name: &str,
+    copy: &NamedTempFile,
+) -> Result<Vec<String>, ExtractError> {
+    let content = std::fs::read(copy.path()).unwrap_or_default();
+    let text = extractor.extract(name, &content)?;
+    Ok(text.sections.into_iter().map(|section| section.text).collect())
+}
+
+fn unavailable(error: FileStoreError) -> SourceError {
+    SourceError::Unavailable {
+        message: "the stored files cannot be read".to_owned(),
+        retry_after: None,
+        source: Some(error.into()),
+    }
+}
+
+#[async_trait]
+impl Source for Files {
+    async fn check(&self) -> Result<(), SourceError> {
+        self.metadata().await.map(drop)
+    }
+
+    async fn read(
+        &self,
+        window: ReadWindow,
+        from: Option<&Checkpoint>,
+    ) -> Result<SourceStep, SourceError> {
+        let metadata = self.metadata().await?;
+        let (mut step, mut at, mut bytes) = (SourceStep::default(), self.place(from), 0_u64);
+        for file in self.config.files.iter().skip(at).take(FILES_MAX) {
+            let skipped = |reason| Skipped { name: file.name.clone(), reason };
+            at += 1;
+            let Some(size) = self.store.size(&file.key).await.map_err(unavailable)? else {
+                step.skipped.push(skipped("the stored file is missing".to_owned()));
+                continue;
+            };
+            let about = metadata.of(&file.name);
+            let part = id_of(file, &about).map(|id| FailedPart::Document { id, link: None });
+            let outcome = if size > FILE_BYTES_MAX {
+                Outcome::Failed(format!("it has more than {FILE_BYTES_MAX} bytes"))
+            } else {
+                self.file(file, about, window.end).await?
+            };
+            match (outcome, part) {
+                (Outcome::Document(document), _) => step.documents.push(*document),
+                (Outcome::Failed(message), Some(part)) => {
+                    let message = format!("{}: {message}", file.name);
+                    step.failures.push(SourceFailure { part, message });
+                }
+                (Outcome::Skipped(reason) | Outcome::Failed(reason), _) => {
+                    step.skipped.push(skipped(reason));
+                }
+            }
+            bytes = bytes.saturating_add(size);
+            if bytes >= STEP_BYTES {
+                break;
+            }
+        }
+        step.next = self.checkpoint(at);
+        Ok(step)
+    }
+
+    async fn list(&self, from: Option<&Checkpoint>) -> Result<ListingStep, SourceError> {
+        let metadata = self.metadata().await?;
+        let start = self.place(from);
+        let mut ids = Vec::new();
+        for file in self.config.files.iter().skip(start).take(LISTED_MAX) {
+            if self.store.size(&file.key).await.map_err(unavailable)?.is_some() {
+                ids.extend(id_of(file, &metadata.of(&file.name)));
+            }
+        }
+        Ok(ListingStep { ids, next: self.checkpoint(start.saturating_add(LISTED_MAX)) })
+    }
+}
