@@ -69,17 +69,17 @@ impl Mock {
     /// The element of the script at a place, which must be there.
     async fn element(&self, at: usize) -> Result<ScriptedStep, SourceError> {
         let script = self.ask("/get-documents", None).await?;
-        let failed = |message: String, source| SourceError::Failed { message, source };
+        // What serde says of a script repeats it, so it is not passed on.
+        let failed = |message: String| SourceError::Failed { message, source: None };
         let elements: Vec<Value> = serde_json::from_slice(&script)
-            .map_err(|error| failed("the script is no list".to_owned(), Some(error.into())))?;
+            .map_err(|_| failed("the script is no list in JSON".to_owned()))?;
         let count = elements.len();
         let Some(element) = elements.into_iter().nth(at) else {
             let message = format!("the script has {count} steps, and says that there are more");
-            return Err(failed(message, None));
+            return Err(failed(message));
         };
-        serde_json::from_value(element).map_err(|error| {
-            failed(format!("step {} of the script is none", at + 1), Some(error.into()))
-        })
+        serde_json::from_value(element)
+            .map_err(|_| failed(format!("element {} of the script is no step", at + 1)))
     }
 }
 

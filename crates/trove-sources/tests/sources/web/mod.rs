@@ -1,7 +1,7 @@
 mod again;
 mod crawl;
 mod manners;
-mod site;
+pub(crate) mod site;
 
 use serde_json::{Value, json};
 
