@@ -167,8 +167,7 @@ fn extract(
     name: &str,
     copy: &NamedTempFile,
 ) -> Result<Vec<String>, ExtractError> {
-    let content = std::fs::read(copy.path()).unwrap_or_default();
-    let text = extractor.extract(name, &content)?;
+    let text = extractor.extract_file(name, copy.path())?;
     Ok(text.sections.into_iter().map(|section| section.text).collect())
 }
 

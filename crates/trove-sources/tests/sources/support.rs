@@ -25,7 +25,8 @@ use trove_testkit::fakes::{FakeClock, SequentialIds};
 
 /// Reads files in this process.
 pub(crate) fn extractor() -> impl TextExtractor {
-    trove_extract::PlainTextExtractor::new(1_000_000)
+    let budget = trove_extract::Budget { chars: 1_000_000, ..trove_extract::Budget::default() };
+    trove_extract::InProcessExtractor::new(budget)
 }
 
 /// What names resolve to: each question takes the next answer, and the last one stays.
