@@ -8,4 +8,5 @@ mod factory;
 mod file;
 mod mock;
 mod support;
+mod vulnerabilities;
 mod web;

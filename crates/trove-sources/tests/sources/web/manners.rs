@@ -80,7 +80,7 @@ async fn listing_fails_when_a_page_does_not_answer() {
     assert_eq!((run.documents.len(), run.failures.len()), (1, 1));
 }
 
-/// CVE-2026-48789, CVE-2026-24478: what a page says its name is stays a name.
+/// What a page says its name is stays a name.
 #[tokio::test]
 async fn names_of_files_lead_nowhere_cve_2026_24478() {
     let (site, world) = (Site::start().await, World::new(Setting::default()));
