@@ -132,7 +132,9 @@ fn sources(directory: &Path) -> Sources {
     });
     Sources {
         dialer: dialer.unwrap(),
-        extractor: Arc::new(trove_extract::PlainTextExtractor::new(1_000_000)),
+        extractor: Arc::new(trove_extract::InProcessExtractor::new(
+            trove_extract::Budget::default(),
+        )),
         files: Arc::new(ObjectFileStore::local(&directory.join("files")).unwrap()),
         temporary: directory.to_owned(),
         crawl: CrawlLimits::default(),
