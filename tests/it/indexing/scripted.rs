@@ -24,6 +24,7 @@ use crate::server::Server;
 
 /// What a source does in one step.
 #[derive(Clone)]
+#[expect(clippy::large_enum_variant, reason = "a test makes a few of them")]
 pub(super) enum Play {
     Step(SourceStep),
     Hang,
