@@ -142,7 +142,7 @@ impl Dialer {
                 && request.json.is_none()
                 && let Some(location) = response.headers().get(LOCATION)
             {
-                url = self.next_hop(&url, location)?;
+                url = next_hop(&url, location)?;
                 continue;
             }
             let headers = response.headers().clone();
@@ -153,21 +153,6 @@ impl Dialer {
             return Ok(Answer { head, body });
         }
         Err(DialError::Redirects { host: host_of(&url) })
-    }
-
-    fn next_hop(&self, from: &Url, location: &HeaderValue) -> Result<Url, DialError> {
-        let problem = DialError::Address("it redirects to what is no address");
-        // Servers send UTF-8 where they should not.
-        let Ok(location) = std::str::from_utf8(location.as_bytes()) else { return Err(problem) };
-        if location.contains('\\') || location.chars().any(char::is_control) {
-            return Err(problem);
-        }
-        let Ok(mut url) = from.join(location.trim()) else { return Err(problem) };
-        if url.fragment().is_none() {
-            url.set_fragment(from.fragment());
-        }
-        self.policy.admit_url(&url)?;
-        Ok(url)
     }
 
     async fn send(&self, request: &Request, url: &Url) -> Result<Response, DialError> {
@@ -240,6 +225,21 @@ impl Dialer {
         self.ids.fill_secret(&mut bytes);
         u32::from_le_bytes(bytes)
     }
+}
+
+/// Where a redirect leads; whether anybody goes there is decided like for the first address.
+fn next_hop(from: &Url, location: &HeaderValue) -> Result<Url, DialError> {
+    let problem = DialError::Address("it redirects to what is no address");
+    // Servers send UTF-8 where they should not.
+    let Ok(location) = std::str::from_utf8(location.as_bytes()) else { return Err(problem) };
+    if location.contains('\\') || location.chars().any(char::is_control) {
+        return Err(problem);
+    }
+    let Ok(mut url) = from.join(location.trim()) else { return Err(problem) };
+    if url.fragment().is_none() {
+        url.set_fragment(from.fragment());
+    }
+    Ok(url)
 }
 
 impl std::fmt::Debug for Dialer {

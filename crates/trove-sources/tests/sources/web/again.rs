@@ -59,6 +59,20 @@ async fn a_double_comes_in_when_its_like_changes() {
     assert_eq!(second.ids(), [site.url("/a"), site.url("/b")]);
 }
 
+/// As in a crawl that knows nothing, the first of equal pages is the document.
+#[tokio::test]
+async fn the_first_of_equal_pages_counts_also_when_it_was_the_second() {
+    let (site, world) = (Site::start().await, World::new(Setting::default()));
+    site.page("/", "Start", &["/a", "/b"]);
+    site.page("/a", "Same", &[]);
+    site.page("/b", "Same", &[]);
+    let first = world.read(Web, &config(&site, "/"), None).await.unwrap();
+    site.page("/", "Start", &["/b", "/a"]);
+    let second = world.read(Web, &config(&site, "/"), first.carry.as_ref()).await.unwrap();
+    assert_eq!(second.ids(), [site.url("/"), site.url("/b")]);
+    assert_eq!(second.unchanged, []);
+}
+
 /// A page that failed is read in full the next time, whatever its validators say.
 #[tokio::test]
 async fn what_failed_is_not_taken_for_unchanged() {

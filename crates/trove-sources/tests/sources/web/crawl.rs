@@ -68,6 +68,20 @@ async fn a_redirected_page_has_the_last_address() {
     assert_eq!(run.failures.len(), 2, "{:?}", run.failures);
 }
 
+/// A page that redirects out of the site (to a sign-in page, say) is none of it; the first page may
+/// redirect to where the site is now.
+#[tokio::test]
+async fn redirects_do_not_lead_out_of_the_site() {
+    let (site, world) = (Site::start().await, World::new(Setting::default()));
+    site.redirect("/docs", "/start");
+    site.page("/start", "Start", &["/docs/a", "/docs/b", "/start"]);
+    site.redirect("/docs/a", "/sign-in");
+    site.page("/docs/b", "B", &[]);
+    site.page("/sign-in", "Sign in", &[]);
+    let run = world.read(Web, &config(&site, "/docs"), None).await.unwrap();
+    assert_eq!(run.ids(), [site.url("/docs/b"), site.url("/start")]);
+}
+
 #[tokio::test]
 async fn one_page_reads_one_page_and_rewrites_its_address() {
     let (site, world) = (Site::start().await, World::new(Setting::default()));
