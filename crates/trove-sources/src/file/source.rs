@@ -127,7 +127,14 @@ impl Files {
             Ok(Err(error @ (ExtractError::UnsupportedFormat { .. } | ExtractError::Binary))) => {
                 return Ok(Outcome::Skipped(error.to_string()));
             }
-            Ok(Err(error)) => return Ok(Outcome::Failed(error.to_string())),
+            // The files are not to blame: the run waits until they can be read.
+            Ok(Err(error @ ExtractError::Unavailable { .. })) => {
+                let (message, source) = (error.to_string(), Some(error.into()));
+                return Err(SourceError::Unavailable { message, retry_after: None, source });
+            }
+            Ok(Err(error)) => {
+                return Ok(Outcome::Failed(format!("{error}; {}", error.remedy())));
+            }
             Err(_) => return Ok(Outcome::Failed("its reader gave up".to_owned())),
         };
         Ok(Outcome::Document(Box::new(document(file, id, about, &text, run))))

@@ -47,7 +47,7 @@ impl From<ExtractError> for Unread {
             ExtractError::UnsupportedFormat { .. } | ExtractError::Binary => {
                 Self::Left(error.to_string())
             }
-            error => Self::Failed(error.to_string()),
+            error => Self::Failed(format!("{error}; {}", error.remedy())),
         }
     }
 }
