@@ -39,6 +39,8 @@ enum Unread {
     /// It is of no kind that is read.
     Left(String),
     Failed(String),
+    /// Nothing is there to read it with; it is not to blame.
+    Unavailable(ExtractError),
 }
 
 impl From<ExtractError> for Unread {
@@ -47,6 +49,7 @@ impl From<ExtractError> for Unread {
             ExtractError::UnsupportedFormat { .. } | ExtractError::Binary => {
                 Self::Left(error.to_string())
             }
+            error @ ExtractError::Unavailable { .. } => Self::Unavailable(error),
             error => Self::Failed(format!("{error}; {}", error.remedy())),
         }
     }
@@ -78,7 +81,7 @@ pub(super) async fn read_page(
                 }
                 return Ok(());
             }
-            web.read(crawl, progress, page, fetched, &shown_address).await;
+            web.read(crawl, progress, page, fetched, &shown_address).await?;
         }
         Fetched::Unchanged(url) => {
             let Some(visit) = page.known else { return Ok(()) };
@@ -166,18 +169,22 @@ impl Web {
         page: Read<'_>,
         fetched: FetchedPage,
         named: &str,
-    ) {
+    ) -> Result<(), SourceError> {
         let (url, kind) = (fetched.url.clone(), fetched.kind.clone());
         let (etag, modified) = (fetched.etag.clone(), fetched.modified.clone());
         let content = match self.content(fetched, false).await {
             Ok(content) => content,
             Err(Unread::Left(reason)) => {
                 progress.step.skipped.push(Skipped { name: named.to_owned(), reason });
-                return;
+                return Ok(());
+            }
+            Err(Unread::Unavailable(error)) => {
+                let (message, source) = (error.to_string(), Some(error.into()));
+                return Err(SourceError::Unavailable { message, retry_after: None, source });
             }
             Err(Unread::Failed(message)) => {
                 self.fails(crawl, progress, page, message);
-                return;
+                return Ok(());
             }
         };
         let links = self.follow(crawl, page.place, content.links);
@@ -189,16 +196,16 @@ impl Web {
         if content.sections.iter().all(|section| section.text.trim().is_empty()) {
             let (name, reason) = (named.to_owned(), "there is no text on it".to_owned());
             progress.step.skipped.push(Skipped { name, reason });
-            return;
+            return Ok(());
         }
         let texts = content.sections.iter().map(|section| section.text.as_str());
         let hash = hash(std::iter::once(title.as_str()).chain(texts));
-        let Ok(id) = DocumentId::new(address.clone()) else { return };
+        let Ok(id) = DocumentId::new(address.clone()) else { return Ok(()) };
         crawl.worked += 1;
         if !crawl.is_new_content(hash) {
             let reason = "another page has the same title and text".to_owned();
             progress.step.skipped.push(Skipped { name: named.to_owned(), reason });
-            return;
+            return Ok(());
         }
         let sections = match kind {
             Kind::Html | Kind::Other => {
@@ -216,6 +223,7 @@ impl Web {
         if let Some(visit) = Visit::validated(&etag, &modified, hash) {
             crawl.keep(page.place, Visit { links, ..visit });
         }
+        Ok(())
     }
 
     /// Reads a page or a file, beside the runtime.

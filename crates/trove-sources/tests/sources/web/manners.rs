@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use trove_domain::port::SourceError;
-use trove_domain::source::DocumentSource::Web;
+use bytes::Bytes;
+use serde_json::json;
+use trove_domain::port::{ExtractError, ExtractedText, FileKey, SourceError, TextExtractor};
+use trove_domain::source::DocumentSource::{File, Web};
 use trove_sources::CrawlLimits;
 use trove_testkit::model_server::Reply;
 
@@ -66,6 +68,38 @@ async fn steps_are_small_and_crawls_end() {
     assert_eq!(run.documents.len(), 100);
     assert!(run.steps >= 100 / 16, "{}", run.steps);
     assert!(run.skipped.last().unwrap().reason.contains("at most 100"), "{:?}", run.skipped);
+}
+
+/// Reads nothing, because what it reads with is not there.
+struct NoExtractor;
+
+impl TextExtractor for NoExtractor {
+    fn extensions(&self) -> &'static [&'static str] {
+        &["txt"]
+    }
+
+    fn extract(&self, _: &str, _: &[u8]) -> Result<ExtractedText, ExtractError> {
+        Err(ExtractError::Unavailable { detail: "the program is missing".to_owned() })
+    }
+
+    fn extract_file(&self, name: &str, _: &std::path::Path) -> Result<ExtractedText, ExtractError> {
+        self.extract(name, &[])
+    }
+}
+
+#[tokio::test]
+async fn a_run_waits_when_nothing_is_there_to_read_with() {
+    let site = Site::start().await;
+    let mut world = World::new(Setting::default());
+    world.sources.extractor = Arc::new(NoExtractor);
+    site.page("/", "Start", &[]);
+    let page = world.read(Web, &config(&site, "/"), None).await;
+    assert!(matches!(page, Err(SourceError::Unavailable { .. })), "{page:?}");
+    let key = FileKey::new("f0").unwrap();
+    world.files.put(&key, Bytes::from_static(b"Text.")).await.unwrap();
+    let file = json!({ "file_locations": ["f0"], "file_names": ["a.txt"] });
+    let file = world.read(File, &file, None).await;
+    assert!(matches!(file, Err(SourceError::Unavailable { .. })), "{file:?}");
 }
 
 /// A page that cannot be read hides what it leads to: nothing is known about what is missing.
