@@ -22,7 +22,8 @@ pub struct Cli {
 
 const AFTER_HELP: &str = "\
 Settings come from defaults, then the configuration file, then the environment \
-(TROVE_DATA_DIR, TROVE_LISTEN, TROVE_MODEL_DIR, TROVE_SECRETS_KEY, HYBRID_ALPHA, DISABLE_VECTOR_DB, and \
+(TROVE_DATA_DIR, TROVE_LISTEN, TROVE_MODEL_DIR, TROVE_SECRETS_KEY, HYBRID_ALPHA, DISABLE_VECTOR_DB, \
+ENABLED_CONNECTOR_TYPES, and \
 TROVE__SECTION__SETTING for all others), then flags. `trove check-config` shows the result.
 
 Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 3 some files were not indexed, \

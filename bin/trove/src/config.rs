@@ -11,6 +11,7 @@ mod embedding;
 mod environment;
 mod http;
 mod index;
+mod indexing;
 mod ingestion;
 mod layers;
 mod listen;
@@ -36,6 +37,7 @@ pub use database::{DatabaseSection, DatabaseUrl};
 pub use embedding::{EmbeddingPrecision, EmbeddingProvider, EmbeddingSection};
 pub use http::HttpSection;
 pub use index::IndexSection;
+pub use indexing::IndexingSection;
 pub use ingestion::IngestionSection;
 pub use listen::ListenAddress;
 pub use llm::LlmSection;
@@ -82,6 +84,8 @@ pub struct Config {
     pub llm: LlmSection,
     /// How searches work.
     pub retrieval: RetrievalSection,
+    /// What is read from other systems.
+    pub indexing: IndexingSection,
     /// Bounds on what is taken in.
     pub ingestion: IngestionSection,
     /// The log.
@@ -105,6 +109,7 @@ impl Default for Config {
             embedding: EmbeddingSection::default(),
             llm: LlmSection::default(),
             retrieval: RetrievalSection::default(),
+            indexing: IndexingSection::default(),
             ingestion: IngestionSection::default(),
             log: LogSection::default(),
             shutdown: ShutdownSection::default(),

@@ -183,6 +183,8 @@ fn engine(
         language_model_allowance: config.retrieval.language_model_allowance,
         query_embedding_timeout: config.retrieval.query_embedding_timeout,
         limits: IngestionLimits { document_chars_max: config.ingestion.document_chars_max },
+        enabled_sources: config.indexing.enabled_sources.clone(),
+        source_check_timeout: config.indexing.source_check_timeout,
         accounts: config.auth.accounts(),
         indexing: IndexingConfig::default(),
     };

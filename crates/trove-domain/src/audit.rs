@@ -192,6 +192,18 @@ actions! {
     SetPairAccess = "cc_pair.set_access" Attempted;
     /// A pair is removed.
     RemovePair = "cc_pair.remove" Attempted;
+    /// A connector is made.
+    CreateConnector = "connector.create" Attempted;
+    /// A connector is changed.
+    UpdateConnector = "connector.update" Attempted;
+    /// A connector is removed.
+    DeleteConnector = "connector.delete" Attempted;
+    /// A credential is made.
+    CreateCredential = "credential.create" Required;
+    /// A credential is changed.
+    UpdateCredential = "credential.update" Required;
+    /// A credential is removed.
+    DeleteCredential = "credential.delete" Required;
     /// A document set is made.
     CreateDocumentSet = "document_set.create" Attempted;
     /// A document set is changed.

@@ -82,6 +82,46 @@ wire_values!(
     Invalid = "INVALID",
 );
 
+/// What becomes of what a pair brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProcessingMode {
+    /// It is searched.
+    Regular,
+    /// Its files are kept for agents.
+    FileSystem,
+    /// Its files are kept as they are.
+    RawBinary,
+}
+
+wire_values!(
+    ProcessingMode,
+    "a processing mode",
+    Regular = "REGULAR",
+    FileSystem = "FILE_SYSTEM",
+    RawBinary = "RAW_BINARY",
+);
+
+/// A pair as a caller sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenPair {
+    /// The pair.
+    pub pair: CcPair,
+    /// Whether the caller may change it.
+    pub editable: bool,
+    /// Whether a schedule runs it; a command or a program brings its documents otherwise.
+    pub scheduled: bool,
+    /// Whether its latest runs have failed.
+    pub in_repeated_error_state: bool,
+    /// When a run last succeeded.
+    pub last_successful_index_at: Option<DateTime<Utc>>,
+    /// When it was last looked for what is gone.
+    pub last_pruned_at: Option<DateTime<Utc>>,
+    /// Why its deletion failed.
+    pub deletion_failure: Option<String>,
+    /// The address of who made it.
+    pub creator_email: Option<String>,
+}
+
 /// A connector together with a credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CcPair {

@@ -20,6 +20,8 @@ pub mod api_key;
 pub mod audit;
 pub mod cc_pair;
 pub mod chunk;
+pub mod connector;
+pub mod credential;
 pub mod document;
 pub mod document_set;
 pub mod email;

@@ -12,6 +12,8 @@ mod api_key_store;
 mod audit_log;
 mod cc_pair_store;
 mod clock;
+mod connector_store;
+mod credential_store;
 mod document_index;
 mod document_set_store;
 mod document_store;
@@ -42,8 +44,12 @@ pub use agent_store::{
 };
 pub use api_key_store::{ApiKeyStore, SERVICE_ACCOUNTS_MAX};
 pub use audit_log::{AuditLog, AuditLogError};
-pub use cc_pair_store::{AccessChange, CcPairStore, NewCcPair, RunBy};
+pub use cc_pair_store::{
+    AccessChange, CcPairStore, NewCcPair, NewScheduledPair, PairRefusal, RunBy,
+};
 pub use clock::Clock;
+pub use connector_store::{ConnectorRefusal, ConnectorRemoval, ConnectorStore, NewConnector};
+pub use credential_store::{CredentialRefusal, CredentialRemoval, CredentialStore, NewCredential};
 pub use document_index::{
     AttributeUpdate, ChunkRange, DocumentIndex, DocumentIndexError, IndexCapabilities,
     IndexStatistics, WriteOutcome,

@@ -3,6 +3,9 @@
 
 mod agents;
 mod api_keys;
+mod connectors;
+pub mod credentials;
+mod curators;
 mod document_sets;
 mod groups;
 mod key_name;
@@ -22,6 +25,8 @@ pub use agents::{AgentError, AgentRequest, AgentView};
 pub use api_keys::{
     FIRST_ADMIN_EMAIL, IssueKeyError, IssuedKey, ServiceKeyError, ServiceKeyRequest,
 };
+pub use connectors::{ConnectorError, ConnectorRequest};
+pub use curators::CuratorError;
 pub use document_sets::{DocumentSetError, DocumentSetUpdate, DocumentSetView};
 pub use groups::{GroupError, GroupView};
 pub use key_name::{InvalidKeyName, KEY_NAME_CHARS_MAX, check_key_name, is_printable};

@@ -3,10 +3,10 @@ use std::sync::Arc;
 use crate::system::{SystemClock, SystemIds};
 use trove_domain::port::{
     AccessFilter, AccessTokenStore, AgentStore, ApiKeyStore, AuditLog, CcPairStore, Clock,
-    DocumentIndex, DocumentSetStore, DocumentStore, EmbeddingModel, GroupStore, IdGenerator,
-    IndexAttemptStore, InvitationStore, JobQueue, LanguageModel, LanguageModelFactory,
-    LlmProviderStore, ProfileStore, SearchHistory, SecretCipher, SessionStore, TokenLimitStore,
-    UserStore, WorkspaceStore,
+    ConnectorStore, CredentialStore, DocumentIndex, DocumentSetStore, DocumentStore,
+    EmbeddingModel, GroupStore, IdGenerator, IndexAttemptStore, InvitationStore, JobQueue,
+    LanguageModel, LanguageModelFactory, LlmProviderStore, ProfileStore, SearchHistory,
+    SecretCipher, SessionStore, SourceFactory, TokenLimitStore, UserStore, WorkspaceStore,
 };
 
 /// Everything outside that an engine works with. Replace any of them in a test with struct update
@@ -30,6 +30,12 @@ pub struct Backends {
     pub documents: Arc<dyn DocumentStore>,
     /// Runs of indexing.
     pub attempts: Arc<dyn IndexAttemptStore>,
+    /// Descriptions of what is read.
+    pub connectors: Arc<dyn ConnectorStore>,
+    /// What sources are read with.
+    pub credentials: Arc<dyn CredentialStore>,
+    /// Opens sources; without it there are none to connect.
+    pub sources: Option<Arc<dyn SourceFactory>>,
     /// Connector-credential pairs.
     pub cc_pairs: Arc<dyn CcPairStore>,
     /// Named sets of pairs.
@@ -83,6 +89,8 @@ impl Backends {
             + AgentStore
             + ApiKeyStore
             + CcPairStore
+            + ConnectorStore
+            + CredentialStore
             + DocumentSetStore
             + DocumentStore
             + GroupStore
@@ -106,6 +114,9 @@ impl Backends {
             secrets: None,
             documents: Arc::<S>::clone(store),
             attempts: Arc::<S>::clone(store),
+            connectors: Arc::<S>::clone(store),
+            credentials: Arc::<S>::clone(store),
+            sources: None,
             cc_pairs: Arc::<S>::clone(store),
             document_sets: Arc::<S>::clone(store),
             agents: Arc::<S>::clone(store),

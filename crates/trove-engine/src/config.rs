@@ -1,6 +1,8 @@
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use trove_domain::query::HybridAlpha;
+use trove_domain::source::DocumentSource;
 
 use crate::accounts::AccountConfig;
 use crate::indexing::IndexingConfig;
@@ -18,6 +20,10 @@ pub struct EngineConfig {
     pub vector_db: bool,
     /// Bounds on what is ingested.
     pub limits: IngestionLimits,
+    /// The sources that may be connected; `None` for all.
+    pub enabled_sources: Option<BTreeSet<DocumentSource>>,
+    /// How long a source may take to say whether it can be read.
+    pub source_check_timeout: Duration,
     /// People.
     pub accounts: AccountConfig,
     /// Runs of indexing.
@@ -39,6 +45,8 @@ impl Default for EngineConfig {
             query_embedding_timeout: Duration::from_secs(10),
             vector_db: true,
             limits: IngestionLimits { document_chars_max: 5_000_000 },
+            enabled_sources: None,
+            source_check_timeout: Duration::from_secs(20),
             accounts: AccountConfig::default(),
             indexing: IndexingConfig::default(),
         }

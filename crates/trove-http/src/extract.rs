@@ -2,6 +2,7 @@
 
 mod body;
 mod form;
+mod multipart;
 mod path;
 
 use std::future::{Ready, ready};
@@ -18,6 +19,7 @@ use crate::error::{ApiError, Refusal};
 use crate::validation::{Failures, FieldError, Fields, Json, Read, Record, root};
 
 pub use form::ValidForm;
+pub use multipart::{Form, FormInput, Upload, ValidMultipart};
 
 /// The authenticated user. Its presence in a signature means that nobody else gets in.
 #[derive(Clone, Debug)]

@@ -5,6 +5,8 @@ mod agents;
 mod api_keys;
 mod auth;
 mod connector_docs;
+mod connectors;
+mod credentials;
 mod docs;
 mod document_sets;
 mod groups;
@@ -21,6 +23,7 @@ mod search_doc;
 mod search_filters;
 mod search_history;
 mod send_search_message;
+mod status;
 mod token_limits;
 mod tools;
 mod users;
@@ -43,7 +46,7 @@ pub(crate) use schema::Document;
 
 /// The table of routes.
 fn endpoints() -> Vec<Endpoint> {
-    content().into_iter().chain(people()).chain(keys()).chain(groups()).collect()
+    content().into_iter().chain(sources()).chain(people()).chain(keys()).chain(groups()).collect()
 }
 
 /// Keys of programs, and tokens that people make.
@@ -64,6 +67,35 @@ fn keys() -> Vec<Endpoint> {
         Endpoint::new(post(), "/user/pats", Basic, Open, access_tokens::create_access_token),
         Endpoint::new(get(), "/user/pats/scopes", Basic, Open, access_tokens::list_scopes),
         Endpoint::new(delete(), "/user/pats/{token_id}", Basic, Open, access_tokens::delete_access_token),
+    ]
+}
+
+/// What is read, and with what.
+#[rustfmt::skip]
+fn sources() -> Vec<Endpoint> {
+    use Gate::Open;
+    use Policy::{Admin, Basic, Curator};
+    let (get, post, put) = (|| Method::GET, || Method::POST, || Method::PUT);
+    let (patch, delete) = (|| Method::PATCH, || Method::DELETE);
+    vec![
+        Endpoint::new(get(), "/manage/admin/connector", Curator, Open, connectors::read::list_connectors),
+        Endpoint::new(post(), "/manage/admin/connector", Curator, Open, connectors::write::create_connector),
+        Endpoint::new(patch(), "/manage/admin/connector/{connector_id}", Curator, Open, connectors::write::update_connector),
+        Endpoint::new(delete(), "/manage/admin/connector/{connector_id}", Curator, Open, connectors::write::delete_connector),
+        Endpoint::new(get(), "/manage/connector", Curator, Open, connectors::read::list_all_connectors),
+        Endpoint::new(get(), "/manage/connector/{connector_id}", Curator, Open, connectors::read::get_connector),
+
+        Endpoint::new(get(), "/manage/admin/credential", Curator, Open, credentials::read::list_credentials),
+        Endpoint::new(get(), "/manage/admin/similar-credentials/{source_type}", Curator, Open, credentials::read::list_similar_credentials),
+        Endpoint::new(post(), "/manage/credential", Curator, Open, credentials::write::create_credential),
+        Endpoint::new(get(), "/manage/credential", Basic, Open, credentials::read::list_own_credentials),
+        Endpoint::new(post(), "/manage/credential/private-key", Curator, Open, credentials::private_key::create_credential_with_key),
+        Endpoint::new(get(), "/manage/credential/{credential_id}", Basic, Open, credentials::read::get_credential),
+        Endpoint::new(patch(), "/manage/credential/{credential_id}", Basic, Open, credentials::write::update_credential),
+        Endpoint::new(delete(), "/manage/credential/{credential_id}", Basic, Open, credentials::write::delete_credential),
+        Endpoint::new(put(), "/manage/admin/credential/private-key/{credential_id}", Basic, Open, credentials::private_key::put_credential_with_key),
+        Endpoint::new(put(), "/manage/admin/credential/{credential_id}", Basic, Open, credentials::write::put_credential),
+        Endpoint::new(delete(), "/manage/admin/credential/{credential_id}", Admin, Open, credentials::write::delete_any_credential),
     ]
 }
 

@@ -9,6 +9,8 @@ mod access_tokens;
 mod agents;
 mod attempts;
 mod backend;
+mod connectors;
+mod credentials;
 mod documents;
 mod error;
 mod groups;

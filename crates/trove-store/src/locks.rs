@@ -9,7 +9,10 @@ use diesel::sql_types::{Array, Integer};
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 
 use crate::backend::Sqlite;
-use crate::schema::{agent, cc_pair, document, document_set, secret_key, user_account, user_group};
+use crate::schema::{
+    agent, cc_pair, connector, credential, document, document_set, secret_key, user_account,
+    user_group,
+};
 use crate::sql::Id;
 
 pub(crate) trait Locks {
@@ -32,6 +35,12 @@ pub(crate) trait Locks {
 
     /// Keeps a document set to change it; comes before its pairs.
     async fn lock_document_set(&mut self, set: i32) -> QueryResult<()>;
+
+    /// Keeps a connector to change it; comes before its pairs.
+    async fn lock_connector(&mut self, connector: i32) -> QueryResult<()>;
+
+    /// Keeps a credential to change it.
+    async fn lock_credential(&mut self, credential: i32) -> QueryResult<()>;
 
     /// Keeps an agent to change it.
     async fn lock_agent(&mut self, agent: i32) -> QueryResult<()>;
@@ -100,6 +109,28 @@ impl Locks for AsyncPgConnection {
             .find(set)
             .select(document_set::id)
             .for_no_key_update()
+            .first(self)
+            .await
+            .optional()?;
+        Ok(())
+    }
+
+    async fn lock_connector(&mut self, connector: i32) -> QueryResult<()> {
+        let _: Option<i32> = connector::table
+            .find(connector)
+            .select(connector::id)
+            .for_update()
+            .first(self)
+            .await
+            .optional()?;
+        Ok(())
+    }
+
+    async fn lock_credential(&mut self, credential: i32) -> QueryResult<()> {
+        let _: Option<i32> = credential::table
+            .find(credential)
+            .select(credential::id)
+            .for_update()
             .first(self)
             .await
             .optional()?;
@@ -188,6 +219,14 @@ impl Locks for Sqlite {
     }
 
     async fn lock_document_set(&mut self, _set: i32) -> QueryResult<()> {
+        Ok(())
+    }
+
+    async fn lock_connector(&mut self, _connector: i32) -> QueryResult<()> {
+        Ok(())
+    }
+
+    async fn lock_credential(&mut self, _credential: i32) -> QueryResult<()> {
         Ok(())
     }
 

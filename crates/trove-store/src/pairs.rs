@@ -1,3 +1,6 @@
+mod scheduled;
+mod seen;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
@@ -6,11 +9,14 @@ use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
 use diesel_async::{AsyncConnection, RunQueryDsl};
-use trove_domain::cc_pair::{CcPair, CcPairStatus, PairReader};
+use trove_domain::access::Caller;
+use trove_domain::cc_pair::{CcPair, CcPairStatus, PairReader, SeenPair};
 use trove_domain::error::StoreError;
 use trove_domain::id::{CcPairId, ConnectorId, CredentialId, GroupId, UserId};
 use trove_domain::job::NewJob;
-use trove_domain::port::{AccessChange, CcPairStore, NewCcPair, RunBy};
+use trove_domain::port::{
+    AccessChange, CcPairStore, NewCcPair, NewScheduledPair, PairRefusal, RunBy,
+};
 
 use crate::Store;
 use crate::attempts::BY_SCHEDULE;
@@ -19,10 +25,14 @@ use crate::documents::{REMOVAL, begin_removal, mark_dirty, present};
 use crate::error::{Failure, corrupt};
 use crate::jobs::insert_job;
 use crate::locks::Locks;
+use crate::rights::Power;
 use crate::schema::{
     cc_pair, cc_pair_group, connector, document, document_cc_pair, index_attempt, user_group,
 };
 use crate::sql::{Id, Time};
+
+/// Who runs what a schedule runs.
+pub(crate) const SCHEDULE: &str = "schedule";
 
 /// The system's empty credential.
 const NO_CREDENTIAL: i32 = 0;
@@ -83,6 +93,8 @@ macro_rules! load_pairs {
     }};
 }
 
+use load_pairs;
+
 /// Whether a user sees a pair who is no administrator.
 macro_rules! readable {
     ($user:expr) => {{
@@ -112,6 +124,27 @@ macro_rules! readable_pairs {
 }
 pub(crate) use readable_pairs;
 
+/// Whether a caller may change a pair.
+macro_rules! editable {
+    ($power:expr) => {{
+        use crate::schema::{cc_pair, cc_pair_group, user_group_member};
+        use diesel::sql_types::Bool;
+        let controls = user_group_member::curator.or($power.controls_all.into_sql::<Bool>());
+        let controlled = crate::rights::own_groups!($power).filter(controls);
+        let shared = cc_pair_group::table.select(cc_pair_group::cc_pair_id);
+        let beyond = cc_pair_group::table
+            .filter(cc_pair_group::group_id.ne_all(controlled))
+            .select(cc_pair_group::cc_pair_id);
+        let in_own_groups = cc_pair::id.eq_any(shared).and(cc_pair::id.ne_all(beyond));
+        $power
+            .administers
+            .into_sql::<Bool>()
+            .or(cc_pair::creator_id.eq($power.me))
+            .or($power.curates.into_sql::<Bool>().and(in_own_groups))
+    }};
+}
+pub(crate) use editable;
+
 macro_rules! insert_groups {
     ($conn:expr, $pair:expr, $groups:expr) => {
         let groups: Vec<i32> = $groups.iter().map(|group: &GroupId| group.0).collect();
@@ -129,6 +162,32 @@ macro_rules! insert_groups {
         }
     };
 }
+
+use insert_groups;
+
+/// Takes the documents of a pair, which is locked, away from it.
+macro_rules! empty_pair {
+    ($conn:expr, $pair:expr, $now:expr) => {{
+        mark_dirty!($conn, &[$pair], $now);
+        let documents: Vec<String> = diesel::delete(document_cc_pair::table)
+            .filter(document_cc_pair::cc_pair_id.eq($pair))
+            .returning(document_cc_pair::document_id)
+            .get_results($conn)
+            .await?;
+        for documents in documents.chunks(KEYS_MAX) {
+            let held: BTreeSet<String> = document_cc_pair::table
+                .filter(document_cc_pair::document_id.eq_any(documents))
+                .select(document_cc_pair::document_id)
+                .load($conn)
+                .await?
+                .into_iter()
+                .collect();
+            let orphaned = documents.iter().filter(|id| !held.contains(*id));
+            let _: Vec<String> = begin_removal!(orphaned, $now).get_results($conn).await?;
+        }
+    }};
+}
+use empty_pair;
 
 #[async_trait]
 impl CcPairStore for Store {
@@ -170,6 +229,7 @@ impl CcPairStore for Store {
                 .filter(connector::name.eq(&new.name))
                 .filter(connector::source.eq(new.source.as_str()))
                 .filter(cc_pair::credential_id.eq(NO_CREDENTIAL))
+                .filter(cc_pair::run_by.ne(SCHEDULE))
                 .limit(1);
             let pairs = load_pairs!(conn, query);
             pairs.into_iter().next().ok_or(Failure::Query(diesel::result::Error::NotFound))
@@ -262,6 +322,99 @@ impl CcPairStore for Store {
         })
     }
 
+    #[tracing::instrument(name = "db.cc_pair.count_of_connector", skip_all)]
+    async fn count_of_connector(
+        &self,
+        connector: ConnectorId,
+        editor: Option<&Caller>,
+    ) -> Result<u64, StoreError> {
+        let power = editor.map(Power::of);
+        read!(self, "cc_pair.count_of_connector", |conn| {
+            let query = cc_pair::table.filter(cc_pair::connector_id.eq(connector.0)).count();
+            let count: i64 = match power {
+                None => query.get_result(conn).await?,
+                Some(power) => query.filter(editable!(power)).get_result(conn).await?,
+            };
+            Ok(u64::try_from(count).unwrap_or_default())
+        })
+    }
+
+    async fn associate(
+        &self,
+        pair: NewScheduledPair,
+    ) -> Result<Result<CcPair, PairRefusal>, StoreError> {
+        self.make_scheduled(pair).await
+    }
+
+    async fn dissociate(
+        &self,
+        connector: ConnectorId,
+        credential: CredentialId,
+        now: DateTime<Utc>,
+        job: NewJob,
+    ) -> Result<Result<CcPairId, PairRefusal>, StoreError> {
+        self.take_apart(connector, credential, now, job).await
+    }
+
+    #[tracing::instrument(name = "db.cc_pair.get_by_parts", skip_all)]
+    async fn get_by_parts(
+        &self,
+        connector: ConnectorId,
+        credential: CredentialId,
+    ) -> Result<Option<CcPair>, StoreError> {
+        read!(self, "cc_pair.get_by_parts", |conn| {
+            let query = cc_pair::table
+                .inner_join(connector::table)
+                .filter(cc_pair::connector_id.eq(connector.0))
+                .filter(cc_pair::credential_id.eq(credential.0));
+            Ok(load_pairs!(conn, query).into_iter().next())
+        })
+    }
+
+    async fn find_seen(
+        &self,
+        caller: &Caller,
+        id: CcPairId,
+    ) -> Result<Option<SeenPair>, StoreError> {
+        self.seen_pair(caller, id).await
+    }
+
+    async fn list_seen(
+        &self,
+        caller: &Caller,
+        after: Option<CcPairId>,
+        limit: u32,
+    ) -> Result<Vec<SeenPair>, StoreError> {
+        self.seen_pairs(caller, after, limit).await
+    }
+
+    async fn rename(
+        &self,
+        id: CcPairId,
+        name: &str,
+    ) -> Result<Result<(), PairRefusal>, StoreError> {
+        self.rename_scheduled(id, name).await
+    }
+
+    async fn set_paused(
+        &self,
+        id: CcPairId,
+        paused: bool,
+        now: DateTime<Utc>,
+    ) -> Result<Result<(), PairRefusal>, StoreError> {
+        self.pause_scheduled(id, paused, now).await
+    }
+
+    async fn swap_credential(
+        &self,
+        connector: ConnectorId,
+        credential: CredentialId,
+        now: DateTime<Utc>,
+        job: NewJob,
+    ) -> Result<Result<CcPairId, PairRefusal>, StoreError> {
+        self.swap_scheduled(connector, credential, now, job).await
+    }
+
     #[tracing::instrument(name = "db.cc_pair.set_access", skip_all)]
     async fn set_access(
         &self,
@@ -310,23 +463,7 @@ impl CcPairStore for Store {
                 .await
                 .optional()?;
             let Some(connector) = connector else { return Ok(false) };
-            mark_dirty!(conn, &[id.0], now);
-            let documents: Vec<String> = diesel::delete(document_cc_pair::table)
-                .filter(document_cc_pair::cc_pair_id.eq(id.0))
-                .returning(document_cc_pair::document_id)
-                .get_results(conn)
-                .await?;
-            for documents in documents.chunks(KEYS_MAX) {
-                let held: BTreeSet<String> = document_cc_pair::table
-                    .filter(document_cc_pair::document_id.eq_any(documents))
-                    .select(document_cc_pair::document_id)
-                    .load(conn)
-                    .await?
-                    .into_iter()
-                    .collect();
-                let orphaned = documents.iter().filter(|id| !held.contains(*id));
-                let _: Vec<String> = begin_removal!(orphaned, now).get_results(conn).await?;
-            }
+            empty_pair!(conn, id.0, now);
             diesel::delete(cc_pair::table.find(id.0)).execute(conn).await?;
             let others: i64 = cc_pair::table
                 .filter(cc_pair::connector_id.eq(connector))

@@ -127,7 +127,7 @@ diesel::table! {
         created_at -> Instant,
         updated_at -> Instant,
         secret -> Nullable<Text>,
-        secret_place -> Nullable<Guid>,
+        uuid -> Guid,
         revision -> BigInt,
         admin_public -> Bool,
         curator_public -> Bool,
@@ -539,6 +539,7 @@ diesel::joinable!(credential_group -> user_group (group_id));
 diesel::joinable!(index_attempt -> cc_pair (cc_pair_id));
 diesel::joinable!(cc_pair -> connector (connector_id));
 diesel::joinable!(cc_pair -> credential (credential_id));
+diesel::joinable!(cc_pair -> user_account (creator_id));
 diesel::joinable!(credential -> user_account (owner_id));
 diesel::joinable!(document_cc_pair -> document (document_id));
 diesel::joinable!(user_group_member -> user_group (group_id));

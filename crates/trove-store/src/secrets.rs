@@ -4,6 +4,7 @@
 
 use diesel::prelude::*;
 use diesel_async::{AsyncConnection, RunQueryDsl};
+use trove_domain::credential::Credential;
 use trove_domain::error::StoreError;
 use trove_domain::llm_provider::LlmProvider;
 use trove_domain::port::SecretCipherError;
@@ -13,7 +14,7 @@ use crate::Store;
 use crate::backend::{read, transact};
 use crate::error::{Failure, corrupt, failed};
 use crate::locks::Locks;
-use crate::schema::{llm_provider, secret_key};
+use crate::schema::{credential, llm_provider, secret_key};
 use crate::sql::Id;
 
 /// What a database says of the key of its secrets.
@@ -50,6 +51,12 @@ macro_rules! secret_columns {
             use llm_provider as $table;
             use llm_provider::custom_config as $column;
             let ($name, $field) = (LlmProvider::TABLE, LlmProvider::CUSTOM_CONFIG);
+            $body
+        }
+        {
+            use credential as $table;
+            use credential::secret as $column;
+            let ($name, $field) = (Credential::TABLE, Credential::SECRET);
             $body
         }
     }};

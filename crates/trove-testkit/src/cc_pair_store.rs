@@ -1,5 +1,7 @@
 //! What every [`CcPairStore`](trove_domain::port::CcPairStore) does.
 
+mod scheduled;
+
 use std::collections::BTreeSet;
 
 use futures::future::{join, join_all};
@@ -11,6 +13,8 @@ use trove_domain::source::DocumentSource;
 
 use crate::builders::document_id;
 use crate::stores::{Stores, at, document_ids, mark, new_job, new_pair, registration};
+
+pub use scheduled::*;
 
 /// Turns the suite into one test for each obligation. `$start` is a future of an `Option` of
 /// something that dereferences to [`Stores`].
@@ -44,6 +48,14 @@ macro_rules! cc_pair_store_contract {
                 a_removed_pair_takes_along_what_was_never_indexed,
                 a_removed_pair_leaves_its_job_and_its_name,
                 neither_the_default_pair_nor_an_unknown_one_is_removed,
+                a_scheduled_pair_is_made_as_given,
+                what_does_not_fit_is_not_associated,
+                of_concurrent_associations_with_one_name_one_is_made,
+                a_pair_is_taken_apart_with_its_documents,
+                who_sees_a_pair_sees_whether_it_can_be_changed,
+                a_scheduled_pair_is_renamed,
+                a_scheduled_pair_is_paused_and_goes_on,
+                a_pair_gets_another_credential,
             ]
         );
     };

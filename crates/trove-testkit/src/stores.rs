@@ -16,10 +16,11 @@ use trove_domain::error::StoreError;
 use trove_domain::id::{CcPairId, DocumentId, GroupId, UserId};
 use trove_domain::job::{ClaimedJob, NewJob};
 use trove_domain::port::{
-    AccessFilter, AccessTokenStore, AgentStore, ApiKeyStore, CcPairStore, DocumentSetStore,
-    DocumentStore, GroupStore, IndexAttemptStore, IndexedMark, InvitationStore, JobQueue,
-    LlmProviderStore, NewCcPair, NewDocumentSet, NewUser, ProfileStore, Registration,
-    SearchHistory, SessionStore, TokenLimitStore, UserChange, UserStore, WorkspaceStore,
+    AccessFilter, AccessTokenStore, AgentStore, ApiKeyStore, CcPairStore, ConnectorStore,
+    CredentialStore, DocumentSetStore, DocumentStore, GroupStore, IndexAttemptStore, IndexedMark,
+    InvitationStore, JobQueue, LlmProviderStore, NewCcPair, NewDocumentSet, NewUser, ProfileStore,
+    Registration, SearchHistory, SessionStore, TokenLimitStore, UserChange, UserStore,
+    WorkspaceStore,
 };
 use trove_domain::source::DocumentSource;
 use trove_domain::user::TokenHash;
@@ -59,6 +60,10 @@ pub struct Stores {
     pub access: Arc<dyn AccessFilter>,
     /// Groups of users.
     pub groups: Arc<dyn GroupStore>,
+    /// Connectors.
+    pub connectors: Arc<dyn ConnectorStore>,
+    /// Credentials.
+    pub credentials: Arc<dyn CredentialStore>,
     /// Pairs.
     pub pairs: Arc<dyn CcPairStore>,
     /// Runs of indexing.
@@ -97,6 +102,8 @@ impl Stores {
             + GroupStore
             + IndexAttemptStore
             + CcPairStore
+            + ConnectorStore
+            + CredentialStore
             + DocumentSetStore
             + DocumentStore
             + JobQueue
@@ -114,6 +121,8 @@ impl Stores {
             profiles: store.clone(),
             access: store.clone(),
             groups: store.clone(),
+            connectors: store.clone(),
+            credentials: store.clone(),
             pairs: store.clone(),
             agents: store.clone(),
             attempts: store.clone(),

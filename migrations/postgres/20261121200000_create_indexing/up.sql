@@ -7,7 +7,8 @@ ALTER TABLE connector ADD COLUMN indexing_start timestamptz;
 -- Sealed: a JSON object. None for the system's own.
 ALTER TABLE credential ADD COLUMN secret text;
 -- What the secret of the row is sealed for.
-ALTER TABLE credential ADD COLUMN secret_place uuid;
+ALTER TABLE credential ADD COLUMN uuid uuid NOT NULL
+    DEFAULT '00000000-0000-0000-0000-000000000000';
 ALTER TABLE credential ADD COLUMN revision bigint NOT NULL DEFAULT 0;
 ALTER TABLE credential ADD COLUMN admin_public boolean NOT NULL DEFAULT true;
 ALTER TABLE credential ADD COLUMN curator_public boolean NOT NULL DEFAULT false;
@@ -23,6 +24,7 @@ CREATE INDEX credential_group_group_id_idx ON credential_group (group_id);
 
 -- Who starts its runs: 'schedule', or 'nobody' for what is posted or read by a command.
 ALTER TABLE cc_pair ADD COLUMN run_by text NOT NULL DEFAULT 'nobody';
+CREATE UNIQUE INDEX cc_pair_scheduled_name_idx ON cc_pair (name) WHERE run_by = 'schedule';
 -- JSON object.
 ALTER TABLE cc_pair ADD COLUMN auto_sync_options text;
 ALTER TABLE cc_pair ADD COLUMN processing_mode text NOT NULL DEFAULT 'REGULAR';

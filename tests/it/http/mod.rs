@@ -6,6 +6,8 @@ mod anonymous;
 mod api_keys;
 mod audit_log;
 mod authorization;
+mod connectors;
+mod credentials;
 mod document_sets;
 mod hostile;
 mod hostile_headers;

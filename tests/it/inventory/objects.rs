@@ -8,10 +8,12 @@ use serde_json::json;
 use trove_domain::access::{Caller, Proof, Role};
 use trove_domain::agent::AgentDefinition;
 use trove_domain::cc_pair::AccessType;
-use trove_domain::id::{AgentId, CcPairId, GroupId, TokenLimitId, UserId};
+use trove_domain::connector::{ConnectorDetails, InputType};
+use trove_domain::credential::CredentialDetails;
+use trove_domain::id::{AgentId, CcPairId, CredentialId, GroupId, TokenLimitId, UserId};
 use trove_domain::port::{
-    AgentChange, AgentFlags, AgentSharing, AgentWrite, Clock, NewCcPair, NewDocumentSet, NewUser,
-    SetChange, UserChange,
+    AgentChange, AgentFlags, AgentSharing, AgentWrite, Clock, NewCcPair, NewConnector,
+    NewCredential, NewDocumentSet, NewScheduledPair, NewUser, SetChange, UserChange,
 };
 use trove_domain::source::DocumentSource;
 use trove_domain::token_limit::{LimitScope, TokenAllowance};
@@ -75,6 +77,10 @@ impl World {
             Kind::Agent => self.agent(&name, state, me).await,
             Kind::DocumentSet => self.document_set(&name, state, me).await,
             Kind::Pair => self.pair(&name, state, me).await,
+            Kind::Connector => self.scheduled(&name, state, me).await.0,
+            Kind::UsableCredential | Kind::Credential => {
+                self.credential(&name, state, me).await.to_string()
+            }
             Kind::Document | Kind::ReadDocument => self.document(&name, state, me).await,
             Kind::Group | Kind::Audience => self.group(&name, state, me).await,
             Kind::TokenLimit => self.token_limit(state).await,
@@ -186,6 +192,63 @@ impl World {
             engine.sync_documents().await.unwrap();
         }
         id.to_string()
+    }
+
+    /// A connector and its pair, which a schedule runs.
+    async fn scheduled(&self, name: &str, state: State, me: UserId) -> (String, String) {
+        if state == State::Missing {
+            return (MISSING_NUMBER.to_string(), MISSING_NUMBER.to_string());
+        }
+        let (backends, now) = (self.server.engine.backends(), self.server.stack.clock.now());
+        let details = ConnectorDetails {
+            name: name.to_owned(),
+            source: DocumentSource::MockConnector,
+            input_type: InputType::Poll,
+            config: serde_json::Map::new(),
+            refresh_freq_s: None,
+            prune_freq_s: None,
+        };
+        let new = NewConnector { details, indexing_start: None, created_at: now };
+        let connector = backends.connectors.insert(new).await.unwrap().unwrap().id;
+        let public = matches!(state, State::Public | State::Deleted);
+        let pair = NewScheduledPair {
+            name: name.to_owned(),
+            connector,
+            credential: CredentialId(0),
+            access_type: if public { AccessType::Public } else { AccessType::Private },
+            groups: self.groups_of(state),
+            auto_sync_options: None,
+            creator: Some(self.owner_of(state, me)),
+            created_at: now,
+        };
+        let pair = backends.cc_pairs.associate(pair).await.unwrap().unwrap().id;
+        if state == State::Deleted {
+            backends.connectors.remove(connector).await.unwrap();
+        }
+        (connector.to_string(), pair.to_string())
+    }
+
+    async fn credential(&self, name: &str, state: State, me: UserId) -> i32 {
+        if state == State::Missing {
+            return MISSING_NUMBER;
+        }
+        let engine = &self.server.engine;
+        let (backends, now) = (engine.backends(), self.server.stack.clock.now());
+        let details = CredentialDetails {
+            name: Some(name.to_owned()),
+            source: DocumentSource::MockConnector,
+            secret: None,
+            admin_public: state != State::Foreign,
+            curator_public: state == State::Public,
+            groups: self.groups_of(state),
+        };
+        let (uuid, owner) = (backends.ids.uuid(), Some(self.owner_of(state, me)));
+        let new = NewCredential { uuid, details, owner, created_at: now };
+        let id = backends.credentials.insert(new).await.unwrap().unwrap().id;
+        if state == State::Deleted {
+            backends.credentials.remove(id).await.unwrap();
+        }
+        id.0
     }
 
     async fn document(&self, name: &str, state: State, me: UserId) -> String {

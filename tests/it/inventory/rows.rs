@@ -1,7 +1,9 @@
 //! The routes, by what they are about.
 
 pub(super) mod agents;
+pub(super) mod connectors;
 pub(super) mod content;
+pub(super) mod credentials;
 pub(super) mod document_sets;
 pub(super) mod groups;
 pub(super) mod keys;
@@ -17,7 +19,9 @@ pub(super) fn all() -> Vec<Row> {
         agents::rows(),
         agents::contents(),
         agents::flags(),
+        connectors::rows(),
         content::rows(),
+        credentials::rows(),
         document_sets::rows(),
         groups::rows(),
         keys::rows(),

@@ -14,6 +14,12 @@ pub(super) enum Kind {
     DocumentSet,
     /// A connector-credential pair.
     Pair,
+    /// A connector with a pair of the state.
+    Connector,
+    /// A credential for a source with secrets, for those who use it.
+    UsableCredential,
+    /// One, for those who change it.
+    Credential,
     /// A posted document, for those who administer it.
     Document,
     /// A document, for those who read it.
@@ -91,7 +97,11 @@ impl Kind {
             Self::Agent | Self::DocumentSet => {
                 &[Missing, Deleted, Own, Shared, Team, Both, Public, Foreign]
             }
-            Self::Pair | Self::Document => &[Missing, Deleted, Own, Team, Both, Public, Foreign],
+            Self::Pair
+            | Self::Document
+            | Self::Connector
+            | Self::UsableCredential
+            | Self::Credential => &[Missing, Deleted, Own, Team, Both, Public, Foreign],
             Self::ReadDocument => &[Missing, Deleted, Team, Both, Public, Foreign],
             Self::UsableProvider => &[Missing, Deleted, Team, Public, Foreign],
             Self::Group | Self::Audience => &[Missing, Deleted, Own, Joined, Foreign],
@@ -131,6 +141,26 @@ impl Kind {
                     !shared.is_empty() && shared.iter().all(|group| who.controls(*group));
                 let seen = own || admin || reads || state == State::Shared;
                 standing(seen, own || admin || controls)
+            }
+            // Nobody's own: it is seen by whoever may see any, and changed with its pairs.
+            Self::Connector => {
+                let controls =
+                    !shared.is_empty() && shared.iter().all(|group| who.controls(*group));
+                standing(true, state == State::Own || admin || controls)
+            }
+            // One that others may use is public to administrators and to curators.
+            Self::UsableCredential | Self::Credential => {
+                let own = state == State::Own;
+                let curates = matches!(who.role, Role::Curator | Role::GlobalCurator);
+                let controls = shared.iter().any(|group| who.controls(*group));
+                let controls_all = controls && shared.iter().all(|group| who.controls(*group));
+                let administers = admin && state != State::Foreign;
+                let used = controls || (curates && state == State::Public);
+                if self == Self::Credential {
+                    standing(false, own || administers || controls_all)
+                } else {
+                    standing(own || administers || used, false)
+                }
             }
             // Nobody reads more for being an administrator.
             Self::ReadDocument => standing(reads, reads),

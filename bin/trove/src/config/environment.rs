@@ -7,7 +7,7 @@ use super::problem::{closest, suggestion};
 use super::rule;
 
 /// Settings with names of their own.
-const NAMED: [(&str, &str); 14] = [
+const NAMED: [(&str, &str); 15] = [
     ("TROVE_DATA_DIR", "data_dir"),
     ("TROVE_LISTEN", "listen"),
     ("TROVE_MODEL_DIR", "embedding.model_dir"),
@@ -22,6 +22,7 @@ const NAMED: [(&str, &str); 14] = [
     ("TROVE_SECRETS_KEY_FILE", "secrets.key_file"),
     ("DISABLE_VECTOR_DB", "retrieval.disable_vector_db"),
     ("HYBRID_ALPHA", "retrieval.hybrid_alpha"),
+    ("ENABLED_CONNECTOR_TYPES", "indexing.enabled_sources"),
 ];
 
 /// Names the configuration file.

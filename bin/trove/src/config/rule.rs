@@ -41,6 +41,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
         super::embedding::RULES,
         super::llm::RULES,
         super::retrieval::RULES,
+        super::indexing::RULES,
         super::ingestion::RULES,
         super::log::RULES,
         super::shutdown::RULES,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use trove_domain::access::{Caller, Role};
+use trove_domain::access::Caller;
 use trove_domain::cc_pair::{AccessType, CcPair, PairReader};
 use trove_domain::document_set::{DocumentSet, DocumentSetState};
 use trove_domain::error::{Classify, ErrorKind, StoreError};
@@ -10,6 +10,7 @@ use trove_domain::id::{CcPairId, DocumentSetId, GroupId};
 use trove_domain::page::Page;
 use trove_domain::port::{NewDocumentSet, Reach, SeenDocumentSet, SetChange};
 
+use super::curators::{CuratorError, Proposal};
 use crate::Engine;
 
 /// A document set as a caller sees it.
@@ -258,22 +259,12 @@ impl Engine {
         own: bool,
         groups: &BTreeSet<GroupId>,
     ) -> Result<(), DocumentSetError> {
-        if caller.role == Role::Admin || (public && own) {
-            return Ok(());
-        }
-        if groups.is_empty() {
-            return Err(DocumentSetError::NoGroups);
-        }
-        let memberships = self.backends().groups.memberships(caller.user).await?;
-        let controlled: BTreeSet<GroupId> = memberships
-            .into_iter()
-            .filter(|membership| membership.curator || caller.role == Role::GlobalCurator)
-            .map(|membership| membership.group)
-            .collect();
-        match groups.difference(&controlled).next() {
-            Some(group) => Err(DocumentSetError::ForeignGroup(*group)),
-            None => Ok(()),
-        }
+        let proposal = Proposal { synced: false, public, own, groups };
+        self.check_proposal(caller, proposal).await.map_err(|refusal| match refusal {
+            CuratorError::NotPublic | CuratorError::NoGroups => DocumentSetError::NoGroups,
+            CuratorError::ForeignGroup(group) => DocumentSetError::ForeignGroup(group),
+            CuratorError::Store(error) => DocumentSetError::Store(error),
+        })
     }
 
     /// Whether a set may hold these pairs: there must be some, the caller must see them, and what

@@ -9,9 +9,9 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{OpenApi, PartialSchema, ToSchema};
 
 use super::{
-    access_tokens, agents, api_keys, auth, connector_docs, docs, document_sets, groups, health,
-    ingest, ingested, llm, profile, ready, remove_ingested, search, search_history,
-    send_search_message, token_limits, tools, users, version, workspace,
+    access_tokens, agents, api_keys, auth, connector_docs, connectors, credentials, docs,
+    document_sets, groups, health, ingest, ingested, llm, profile, ready, remove_ingested, search,
+    search_history, send_search_message, token_limits, tools, users, version, workspace,
 };
 use crate::error::ErrorBody;
 use crate::validation::{
@@ -41,6 +41,16 @@ use crate::validation::{
         agents::flags::set_display_priorities, agents::image::upload_image,
         agents::labels::list_labels, agents::labels::create_label,
         tools::list_tools, tools::get_tool,
+        connectors::read::list_connectors, connectors::read::list_all_connectors,
+        connectors::read::get_connector, connectors::write::create_connector,
+        connectors::write::update_connector, connectors::write::delete_connector,
+        credentials::read::list_credentials, credentials::read::list_own_credentials,
+        credentials::read::list_similar_credentials, credentials::read::get_credential,
+        credentials::write::create_credential, credentials::write::put_credential,
+        credentials::write::update_credential, credentials::write::delete_credential,
+        credentials::write::delete_any_credential,
+        credentials::private_key::create_credential_with_key,
+        credentials::private_key::put_credential_with_key,
         document_sets::read::list_document_sets, document_sets::read::are_public,
         document_sets::write::create_document_set, document_sets::write::update_document_set,
         document_sets::write::delete_document_set,
@@ -87,6 +97,8 @@ use crate::validation::{
     tags(
         (name = "search", description = "Ranked passages."),
         (name = "ingestion", description = "Documents that a program posts."),
+        (name = "connectors", description = "Descriptions of what is read."),
+        (name = "credentials", description = "What sources are read with. Secrets go in and do not come out."),
         (name = "agents", description = "Prompts and knowledge to search and talk with. Their paths say persona."),
         (name = "document sets", description = "Named sets of connector-credential pairs."),
         (name = "language models", description = "Providers of language models, and the defaults."),
@@ -213,6 +225,14 @@ pub(crate) fn name_of_at_most(max: usize) -> impl Fn(Field<'_>) -> Read<String> 
 pub(crate) fn zulu(instant: DateTime<Utc>) -> String {
     let format =
         if instant.nanosecond() < 1_000 { "%Y-%m-%dT%H:%M:%SZ" } else { "%Y-%m-%dT%H:%M:%S%.6fZ" };
+    instant.format(format).to_string()
+}
+
+/// `2024-01-02T03:04:05.678900`, with the fraction only if there is one: an instant in UTC where the
+/// interface has no zone.
+pub(crate) fn naive_text(instant: DateTime<Utc>) -> String {
+    let format =
+        if instant.nanosecond() < 1_000 { "%Y-%m-%dT%H:%M:%S" } else { "%Y-%m-%dT%H:%M:%S%.6f" };
     instant.format(format).to_string()
 }
 

@@ -42,6 +42,12 @@ macro_rules! suites {
         mod group_store {
             trove_testkit::group_store_contract!($start());
         }
+        mod connector_store {
+            trove_testkit::connector_store_contract!($start());
+        }
+        mod credential_store {
+            trove_testkit::credential_store_contract!($start());
+        }
         mod cc_pair_store {
             trove_testkit::cc_pair_store_contract!($start());
         }

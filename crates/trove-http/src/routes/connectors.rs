@@ -1,0 +1,5 @@
+//! Connectors: descriptions of what is read.
+
+pub(crate) mod read;
+pub(crate) mod record;
+pub(crate) mod write;
