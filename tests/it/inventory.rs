@@ -77,6 +77,7 @@ groups! {
     agents_contents = agents::contents,
     agents_flags = agents::flags,
     connectors = connectors::rows,
+    pairs = connectors::pairs,
     content = content::rows,
     credentials = credentials::rows,
     document_sets = document_sets::rows,

@@ -31,6 +31,8 @@ use trove_testkit::audit_log::MemoryAuditLog;
 use trove_testkit::fakes::{FakeClock, HashingEmbedder, SequentialIds};
 use trove_testkit::scripted_models::ScriptedLanguageModels;
 
+use crate::sources::FakeSources;
+
 const DIMENSIONS: usize = 64;
 
 /// What a model that refuses says.
@@ -80,6 +82,7 @@ impl Stack {
             ids,
             language_models: Some(Arc::<ScriptedLanguageModels>::clone(&models)),
             secrets: Some(Arc::new(cipher)),
+            sources: Some(Arc::new(FakeSources)),
             ..Backends::new(&store, Arc::new(index.unwrap()), Some(embedder))
         };
         let engine = Engine::new(change(backends), config);

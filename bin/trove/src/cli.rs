@@ -55,6 +55,9 @@ pub enum Command {
     Index(IndexArgs),
     /// Print what would be indexed of a file
     Extract(ExtractArgs),
+    /// List and show connectors; works while the service runs
+    #[command(subcommand)]
+    Connector(ConnectorCommand),
     /// Make, list and revoke API keys; works while the service runs
     #[command(subcommand)]
     Key(KeyCommand),
@@ -137,6 +140,25 @@ pub struct IndexArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `trove connector …`
+#[derive(Debug, Subcommand)]
+pub enum ConnectorCommand {
+    /// List all connectors with their pairs
+    List {
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one connector
+    Show {
+        /// Number of the connector, as listed
+        id: i32,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// `trove key …`
@@ -397,6 +419,7 @@ impl Cli {
             }
             Command::Index(_)
             | Command::Extract(_)
+            | Command::Connector(_)
             | Command::Key(_)
             | Command::User(_)
             | Command::Audit(_)

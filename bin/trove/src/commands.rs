@@ -3,6 +3,7 @@
 pub mod adopt_database;
 pub mod audit;
 pub mod check_config;
+pub mod connector;
 pub mod eval;
 pub mod extract;
 pub mod index;

@@ -62,6 +62,7 @@ async fn dispatch(command: Command, loaded: Loaded) -> Result<u8, Failure> {
         Command::Serve(args) => commands::serve::run(config, args.print_admin_key).await,
         Command::Index(args) => commands::index::run(&config, args).await,
         Command::Extract(args) => commands::extract::run(&config, args).await,
+        Command::Connector(command) => commands::connector::run(&config, command).await,
         Command::Key(command) => commands::key::run(&config, command).await,
         Command::User(command) => commands::user::run(&config, command).await,
         Command::Audit(command) => commands::audit::run(&config, command).await,

@@ -192,6 +192,12 @@ actions! {
     SetPairAccess = "cc_pair.set_access" Attempted;
     /// A pair is removed.
     RemovePair = "cc_pair.remove" Attempted;
+    /// A connector gets a credential.
+    CreatePair = "cc_pair.create" Attempted;
+    /// A pair gets another name, is paused or goes on.
+    ChangePair = "cc_pair.change" Attempted;
+    /// A pair gets another credential.
+    SwapCredential = "cc_pair.swap_credential" Required;
     /// A connector is made.
     CreateConnector = "connector.create" Attempted;
     /// A connector is changed.

@@ -112,6 +112,8 @@ pub struct SeenPair {
     pub scheduled: bool,
     /// Whether its latest runs have failed.
     pub in_repeated_error_state: bool,
+    /// How many documents it has indexed.
+    pub documents: u64,
     /// When a run last succeeded.
     pub last_successful_index_at: Option<DateTime<Utc>>,
     /// When it was last looked for what is gone.

@@ -10,6 +10,7 @@ mod document_sets;
 mod groups;
 mod key_name;
 pub mod llm_providers;
+mod pairs;
 mod recorded;
 mod token_limits;
 
@@ -30,6 +31,7 @@ pub use curators::CuratorError;
 pub use document_sets::{DocumentSetError, DocumentSetUpdate, DocumentSetView};
 pub use groups::{GroupError, GroupView};
 pub use key_name::{InvalidKeyName, KEY_NAME_CHARS_MAX, check_key_name, is_printable};
+pub use pairs::{PairError, PairRequest, PairView};
 pub use token_limits::{SpentBudget, TokenBudgetError, TokenLimitError};
 
 impl Engine {

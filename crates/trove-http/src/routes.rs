@@ -14,6 +14,7 @@ mod health;
 mod ingest;
 mod ingested;
 mod llm;
+mod pairs;
 mod profile;
 mod ready;
 mod remove_ingested;
@@ -74,7 +75,7 @@ fn keys() -> Vec<Endpoint> {
 #[rustfmt::skip]
 fn sources() -> Vec<Endpoint> {
     use Gate::Open;
-    use Policy::{Admin, Basic, Curator};
+    use Policy::{Admin, Basic, Chat, Curator};
     let (get, post, put) = (|| Method::GET, || Method::POST, || Method::PUT);
     let (patch, delete) = (|| Method::PATCH, || Method::DELETE);
     vec![
@@ -85,6 +86,18 @@ fn sources() -> Vec<Endpoint> {
         Endpoint::new(get(), "/manage/connector", Curator, Open, connectors::read::list_all_connectors),
         Endpoint::new(get(), "/manage/connector/{connector_id}", Curator, Open, connectors::read::get_connector),
 
+        Endpoint::new(get(), "/manage/admin/connector/status", Curator, Open, pairs::read::list_connector_statuses),
+        Endpoint::new(get(), "/manage/connector-status", Chat, Open, pairs::read::list_basic_connector_statuses),
+        Endpoint::new(get(), "/manage/indexed-sources", Basic, Open, pairs::read::list_indexed_sources),
+        Endpoint::new(put(), "/manage/connector/{connector_id}/credential/{credential_id}", Curator, Open, pairs::write::associate_credential),
+        Endpoint::new(delete(), "/manage/connector/{connector_id}/credential/{credential_id}", Basic, Open, pairs::write::dissociate_credential),
+        Endpoint::new(post(), "/manage/admin/connector-with-mock-credential", Curator, Open, pairs::write::create_connector_with_empty_credential),
+        Endpoint::new(get(), "/manage/admin/cc-pair/{cc_pair_id}", Curator, Open, pairs::read::get_pair),
+        Endpoint::new(put(), "/manage/admin/cc-pair/{cc_pair_id}/status", Curator, Open, pairs::write::set_pair_status),
+        Endpoint::new(put(), "/manage/admin/cc-pair/{cc_pair_id}/name", Curator, Open, pairs::write::rename_pair),
+        Endpoint::new(put(), "/manage/admin/cc-pair/{cc_pair_id}/property", Curator, Open, pairs::write::set_pair_property),
+
+        Endpoint::new(put(), "/manage/admin/credential/swap", Basic, Open, pairs::write::swap_credential),
         Endpoint::new(get(), "/manage/admin/credential", Curator, Open, credentials::read::list_credentials),
         Endpoint::new(get(), "/manage/admin/similar-credentials/{source_type}", Curator, Open, credentials::read::list_similar_credentials),
         Endpoint::new(post(), "/manage/credential", Curator, Open, credentials::write::create_credential),

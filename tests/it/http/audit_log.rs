@@ -24,6 +24,7 @@ const WITHOUT_RECORD: &[(&str, &str)] = &[
     ("DELETE /ingestion/{document_id}", "content of documents, which the registry tells of"),
     ("POST /persona/labels", "words that agents are found by"),
     ("POST /admin/persona/upload-image", "does nothing yet"),
+    ("PUT /manage/admin/cc-pair/{cc_pair_id}/name", "its name is in the query: recorded as status"),
     ("POST /manage/credential/private-key", "a form: credentials.rs; recorded as without a file"),
     (
         "PUT /manage/admin/credential/private-key/{credential_id}",
@@ -63,11 +64,24 @@ fn connected() -> Vec<(&'static str, AuditAction, Value)> {
     };
     let credential = json!({"credential_json": {}, "admin_public": true, "source": "slack"});
     let data = json!({"name": "n", "credential_json": {}});
+    let pair = json!({"name": "p", "access_type": "public"});
+    let property = json!({"name": "refresh_frequency", "value": "3600"});
+    let swap = json!({"new_credential_id": 4711, "connector_id": 4711});
     vec![
         ("POST /manage/admin/connector", CreateConnector, connector()),
         ("PATCH /manage/admin/connector/{connector_id}", UpdateConnector, connector()),
         ("DELETE /manage/admin/connector/{connector_id}", DeleteConnector, Value::Null),
         ("POST /manage/credential", CreateCredential, credential),
+        ("PUT /manage/connector/{connector_id}/credential/{credential_id}", CreatePair, pair),
+        (
+            "DELETE /manage/connector/{connector_id}/credential/{credential_id}",
+            RemovePair,
+            Value::Null,
+        ),
+        ("POST /manage/admin/connector-with-mock-credential", CreatePair, connector()),
+        ("PUT /manage/admin/cc-pair/{cc_pair_id}/status", ChangePair, json!({"status": "PAUSED"})),
+        ("PUT /manage/admin/cc-pair/{cc_pair_id}/property", ChangePair, property),
+        ("PUT /manage/admin/credential/swap", SwapCredential, swap),
         ("PATCH /manage/credential/{credential_id}", UpdateCredential, json!({})),
         ("PUT /manage/admin/credential/{credential_id}", UpdateCredential, data),
         ("DELETE /manage/credential/{credential_id}", DeleteCredential, Value::Null),

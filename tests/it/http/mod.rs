@@ -15,6 +15,7 @@ mod hostile_people;
 mod ingestion;
 mod language_models;
 mod llm_providers;
+mod pairs;
 mod passwords;
 pub(crate) mod people;
 mod profile;

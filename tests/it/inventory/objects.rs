@@ -77,6 +77,7 @@ impl World {
             Kind::Agent => self.agent(&name, state, me).await,
             Kind::DocumentSet => self.document_set(&name, state, me).await,
             Kind::Pair => self.pair(&name, state, me).await,
+            Kind::ScheduledPair => self.scheduled(&name, state, me).await.1,
             Kind::Connector => self.scheduled(&name, state, me).await.0,
             Kind::UsableCredential | Kind::Credential => {
                 self.credential(&name, state, me).await.to_string()

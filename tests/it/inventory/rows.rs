@@ -20,6 +20,7 @@ pub(super) fn all() -> Vec<Row> {
         agents::contents(),
         agents::flags(),
         connectors::rows(),
+        connectors::pairs(),
         content::rows(),
         credentials::rows(),
         document_sets::rows(),

@@ -16,6 +16,8 @@ pub(super) enum Kind {
     Pair,
     /// A connector with a pair of the state.
     Connector,
+    /// A pair that a schedule runs.
+    ScheduledPair,
     /// A credential for a source with secrets, for those who use it.
     UsableCredential,
     /// One, for those who change it.
@@ -100,6 +102,7 @@ impl Kind {
             Self::Pair
             | Self::Document
             | Self::Connector
+            | Self::ScheduledPair
             | Self::UsableCredential
             | Self::Credential => &[Missing, Deleted, Own, Team, Both, Public, Foreign],
             Self::ReadDocument => &[Missing, Deleted, Team, Both, Public, Foreign],
@@ -134,7 +137,7 @@ impl Kind {
             (false, false) => Standing::Hidden,
         };
         match self {
-            Self::Agent | Self::DocumentSet | Self::Pair | Self::Document => {
+            Self::Agent | Self::DocumentSet | Self::Pair | Self::ScheduledPair | Self::Document => {
                 let own = state == State::Own;
                 // Shared with groups that the caller controls, and with no other.
                 let controls =

@@ -10,8 +10,8 @@ use utoipa::{OpenApi, PartialSchema, ToSchema};
 
 use super::{
     access_tokens, agents, api_keys, auth, connector_docs, connectors, credentials, docs,
-    document_sets, groups, health, ingest, ingested, llm, profile, ready, remove_ingested, search,
-    search_history, send_search_message, token_limits, tools, users, version, workspace,
+    document_sets, groups, health, ingest, ingested, llm, pairs, profile, ready, remove_ingested,
+    search, search_history, send_search_message, token_limits, tools, users, version, workspace,
 };
 use crate::error::ErrorBody;
 use crate::validation::{
@@ -44,6 +44,11 @@ use crate::validation::{
         connectors::read::list_connectors, connectors::read::list_all_connectors,
         connectors::read::get_connector, connectors::write::create_connector,
         connectors::write::update_connector, connectors::write::delete_connector,
+        pairs::read::list_connector_statuses, pairs::read::list_basic_connector_statuses,
+        pairs::read::list_indexed_sources, pairs::read::get_pair,
+        pairs::write::associate_credential, pairs::write::dissociate_credential,
+        pairs::write::create_connector_with_empty_credential, pairs::write::set_pair_status,
+        pairs::write::rename_pair, pairs::write::set_pair_property, pairs::write::swap_credential,
         credentials::read::list_credentials, credentials::read::list_own_credentials,
         credentials::read::list_similar_credentials, credentials::read::get_credential,
         credentials::write::create_credential, credentials::write::put_credential,

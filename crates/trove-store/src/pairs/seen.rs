@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use diesel::dsl::exists;
+use diesel::dsl::{count_star, exists};
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use trove_domain::access::Caller;
@@ -15,7 +15,7 @@ use crate::Store;
 use crate::backend::{KEYS_MAX, read};
 use crate::error::Failure;
 use crate::rights::Power;
-use crate::schema::{cc_pair, cc_pair_group, connector, user_account};
+use crate::schema::{cc_pair, cc_pair_group, connector, document_cc_pair, user_account};
 use crate::sql::Time;
 
 #[derive(Queryable, Selectable)]
@@ -36,6 +36,7 @@ macro_rules! load_seen {
         let ids: Vec<i32> = pairs.iter().map(|pair| pair.id.0).collect();
         let mut rows: BTreeMap<i32, (MoreRow, Option<String>)> = BTreeMap::new();
         let mut editable: BTreeSet<i32> = BTreeSet::new();
+        let mut documents: BTreeMap<i32, i64> = BTreeMap::new();
         for ids in ids.chunks(KEYS_MAX) {
             let found: Vec<(MoreRow, Option<String>)> = cc_pair::table
                 .left_join(user_account::table)
@@ -51,10 +52,20 @@ macro_rules! load_seen {
                 .load($conn)
                 .await?;
             editable.extend(own);
+            let counts: Vec<(i32, i64)> = document_cc_pair::table
+                .filter(document_cc_pair::cc_pair_id.eq_any(ids))
+                .filter(document_cc_pair::indexed.eq(true))
+                .group_by(document_cc_pair::cc_pair_id)
+                .select((document_cc_pair::cc_pair_id, count_star()))
+                .load($conn)
+                .await?;
+            documents.extend(counts);
         }
         let seen = pairs.into_iter().filter_map(|pair| {
             let (row, creator_email) = rows.remove(&pair.id.0)?;
+            let documents = documents.get(&pair.id.0).copied().unwrap_or_default();
             Some(SeenPair {
+                documents: u64::try_from(documents).unwrap_or_default(),
                 editable: editable.contains(&pair.id.0),
                 scheduled: row.run_by == SCHEDULE,
                 in_repeated_error_state: row.in_repeated_error_state,

@@ -108,6 +108,48 @@ async fn discarding_leaves_providers_without_secrets(store: &Store) {
     assert_eq!(store.list().await.unwrap()[0].details, details("p"));
 }
 
+/// Their secrets are found like those of providers.
+async fn credentials_are_sealed_anew_and_discarded(store: &Store) {
+    use trove_domain::credential::{Credential, CredentialDetails};
+    use trove_domain::port::{CredentialRefusal, CredentialStore as Credentials, NewCredential};
+    use trove_testkit::credential_store::credential_details;
+    store.claim_secret_key(&key("a")).await.unwrap();
+    let insert = async |key_name: &str| {
+        let secret = Some(sealed(key_name, "c"));
+        let details = CredentialDetails { secret, ..credential_details("c") };
+        let uuid = Uuid::from_u128(7);
+        let new = NewCredential { uuid, details, owner: None, created_at: at(0) };
+        Credentials::insert(store, new).await.unwrap()
+    };
+    assert_eq!(insert("b").await, Err(CredentialRefusal::KeyChanged));
+    let id = insert("a").await.unwrap().id;
+    let secret = async || Credentials::get(store, id).await.unwrap().unwrap().details.secret;
+    let count = store
+        .reseal_secrets(&key("b"), &|old, place| {
+            assert_eq!(place, Credential::place(Uuid::from_u128(7)));
+            assert_eq!(old.body(), "c");
+            Ok(sealed("b", "new"))
+        })
+        .await
+        .unwrap();
+    assert_eq!(count, 1);
+    assert_eq!(secret().await, Some(sealed("b", "new")));
+    assert_eq!(store.discard_secrets(&key("c")).await.unwrap(), 1);
+    assert_eq!(secret().await, None);
+}
+
+#[tokio::test]
+async fn sqlite_seals_credentials_anew() {
+    let file = SqliteFile::new();
+    credentials_are_sealed_anew_and_discarded(&file.open().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn postgres_seals_credentials_anew() {
+    let Some(schema) = Schema::create().await else { return };
+    credentials_are_sealed_anew_and_discarded(&open_postgres(&schema).await).await;
+}
+
 #[tokio::test]
 async fn sqlite_claims_a_key_until_there_are_secrets() {
     let file = SqliteFile::new();

@@ -206,6 +206,11 @@ pub async fn who_sees_a_pair_sees_whether_it_can_be_changed(stores: &Stores) {
         assert_eq!(seen.join(" "), expected);
     }
     let admin = &people[0].1;
+    let id = rows_public(stores).await;
+    stores.register(id, &["registered"]).await;
+    stores.index(id, &["a", "b"]).await;
+    let seen = stores.pairs.find_seen(admin, id).await.unwrap().unwrap();
+    assert_eq!(seen.documents, 2);
     let public = stores.pairs.find_seen(admin, rows_public(stores).await).await.unwrap().unwrap();
     assert_eq!(public.creator_email.as_deref(), Some("creator@example.com"));
 }

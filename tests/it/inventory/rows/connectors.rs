@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::inventory::rules::{Kind, Need, State};
-use crate::inventory::table::Policy::Curator;
+use crate::inventory::table::Policy::{Basic, Chat, Curator};
 use crate::inventory::table::{Named, Row, Sent, body, row};
 
 fn connector(named: &Named, fields: Value) -> Sent {
@@ -49,6 +49,48 @@ pub(in crate::inventory) fn rows() -> Vec<Row> {
                 });
                 let missing = matches!(state, State::Missing | State::Deleted);
                 (curates && missing).then_some(200)
+            }),
+    ]
+}
+
+pub(in crate::inventory) fn pairs() -> Vec<Row> {
+    let swapped = "PUT /manage/admin/credential/swap";
+    vec![
+        row("GET /manage/admin/connector/status", Curator).nothing("lists what the caller sees"),
+        row("GET /manage/connector-status", Chat).nothing("lists what the caller sees"),
+        row("GET /manage/indexed-sources", Basic).nothing("sources are no secret"),
+        row("POST /manage/admin/connector-with-mock-credential", Curator)
+            .nothing("makes both")
+            .sends(|named| connector(named, json!({}))),
+        row("GET /manage/admin/cc-pair/{cc_pair_id}", Curator)
+            .names(Kind::ScheduledPair, Need::See),
+        row("PUT /manage/admin/cc-pair/{cc_pair_id}/status", Curator)
+            .names(Kind::ScheduledPair, Need::Edit)
+            .sends(|_| body(json!({"status": "PAUSED"}))),
+        row("PUT /manage/admin/cc-pair/{cc_pair_id}/name", Curator)
+            .names(Kind::ScheduledPair, Need::Edit)
+            .sends(|named| crate::inventory::table::query(format!("?new_name={}", named.fresh()))),
+        row("PUT /manage/admin/cc-pair/{cc_pair_id}/property", Curator)
+            .names(Kind::ScheduledPair, Need::Edit)
+            .sends(|_| body(json!({"name": "refresh_frequency", "value": "3600"}))),
+        // Both keys of the path are the same number here.
+        row("PUT /manage/connector/{connector_id}/credential/{credential_id}", Curator)
+            .nothing("two objects: see http/pairs.rs; there is nothing of this number")
+            .alone()
+            .done(404)
+            .sends(|named| body(json!({"name": named.fresh(), "access_type": "public"}))),
+        row("DELETE /manage/connector/{connector_id}/credential/{credential_id}", Basic)
+            .nothing("two objects: see http/pairs.rs; there is nothing of this number")
+            .alone()
+            .done(404),
+        row(swapped, Basic)
+            .names(Kind::Credential, Need::Edit)
+            .hidden(400)
+            .reads()
+            // The connector is looked up last.
+            .done(404)
+            .sends(|named| {
+                body(json!({"new_credential_id": named.number(), "connector_id": 990_001}))
             }),
     ]
 }

@@ -66,7 +66,7 @@ pub enum CredentialError {
 
 impl CredentialError {
     /// Why a credential was not stored.
-    pub(super) fn of(refusal: CredentialRefusal) -> Self {
+    pub(in crate::administration) fn of(refusal: CredentialRefusal) -> Self {
         match refusal {
             CredentialRefusal::NoSuchGroup => Self::UnknownGroup,
             CredentialRefusal::KeyChanged => Self::KeyChanged,

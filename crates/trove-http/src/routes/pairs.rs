@@ -1,0 +1,5 @@
+//! Connectors with their credentials, which a schedule runs.
+
+pub(crate) mod read;
+pub(crate) mod record;
+pub(crate) mod write;

@@ -1,0 +1,169 @@
+//! A pair as clients see it.
+
+use serde::Serialize;
+use trove_domain::cc_pair::SeenPair;
+use trove_engine::administration::PairView;
+use utoipa::ToSchema;
+
+use crate::routes::connectors::record::ConnectorReply;
+use crate::routes::credentials::record::CredentialReply;
+use crate::routes::schema::{SourceValue, zulu};
+
+/// A connector with a credential, in a list.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ConnectorStatus)]
+pub(crate) struct ConnectorStatusReply {
+    /// Key of the pair.
+    cc_pair_id: i32,
+    /// Its name.
+    name: Option<String>,
+    /// Its connector, with those of its credentials whose pairs the caller sees.
+    connector: ConnectorReply,
+    /// Its credential, masked.
+    credential: CredentialReply,
+    /// `public`, `private` or `sync`.
+    #[schema(value_type = String)]
+    access_type: &'static str,
+    /// Groups that it is shared with.
+    groups: Vec<i32>,
+}
+
+impl From<PairView> for ConnectorStatusReply {
+    fn from(view: PairView) -> Self {
+        let pair = view.seen.pair;
+        Self {
+            cc_pair_id: pair.id.0,
+            name: Some(pair.name),
+            connector: view.connector.into(),
+            credential: view.credential.into(),
+            access_type: pair.access_type.as_str(),
+            groups: pair.groups.iter().map(|group| group.0).collect(),
+        }
+    }
+}
+
+/// A pair in short.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = BasicCCPairInfo)]
+pub(crate) struct BasicPairReply {
+    /// Whether a run has succeeded.
+    has_successful_run: bool,
+    /// The system it reads.
+    #[schema(value_type = SourceValue)]
+    source: &'static str,
+    /// Where it is in its life.
+    #[schema(value_type = String)]
+    status: &'static str,
+}
+
+impl From<SeenPair> for BasicPairReply {
+    fn from(seen: SeenPair) -> Self {
+        Self {
+            has_successful_run: seen.last_successful_index_at.is_some(),
+            source: seen.pair.source.as_str(),
+            status: seen.pair.status.as_str(),
+        }
+    }
+}
+
+/// A pair with everything that is known of it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CCPairFullInfo)]
+#[expect(clippy::struct_excessive_bools, reason = "the record of the interface")]
+pub(crate) struct PairReply {
+    /// Its key.
+    id: i32,
+    /// Its name.
+    name: String,
+    /// Where it is in its life.
+    #[schema(value_type = String)]
+    status: &'static str,
+    /// Whether its latest runs have failed.
+    in_repeated_error_state: bool,
+    /// How many documents it has indexed.
+    num_docs_indexed: u64,
+    /// Its connector.
+    connector: ConnectorReply,
+    /// Its credential, masked.
+    credential: CredentialReply,
+    /// How many runs are known.
+    number_of_index_attempts: u64,
+    /// What came of the latest run.
+    last_index_attempt_status: Option<String>,
+    /// Its deletion, once it is asked for.
+    latest_deletion_attempt: Option<String>,
+    /// `public`, `private` or `sync`.
+    #[schema(value_type = String)]
+    access_type: &'static str,
+    /// Whether the caller may change it.
+    is_editable_for_current_user: bool,
+    /// Why its deletion failed.
+    deletion_failure_message: Option<String>,
+    /// Whether a run is on.
+    indexing: bool,
+    /// Who made it.
+    creator: Option<String>,
+    /// The address of who made it.
+    creator_email: Option<String>,
+    /// When a run last succeeded.
+    last_indexed: Option<String>,
+    /// When it was last looked for what is gone.
+    last_pruned: Option<String>,
+    /// When its permissions were last fetched.
+    last_full_permission_sync: Option<String>,
+    /// Documents per minute.
+    overall_indexing_speed: Option<f64>,
+    /// Always null.
+    latest_checkpoint_description: Option<String>,
+    /// Always null: permissions are not fetched yet.
+    last_permission_sync_attempt_status: Option<String>,
+    /// Always false: permissions are not fetched yet.
+    permission_syncing: bool,
+    /// Always null: permissions are not fetched yet.
+    last_permission_sync_attempt_finished: Option<String>,
+    /// Always null: permissions are not fetched yet.
+    last_permission_sync_attempt_error_message: Option<String>,
+}
+
+impl From<PairView> for PairReply {
+    fn from(view: PairView) -> Self {
+        let PairView { seen, connector, credential } = view;
+        let SeenPair { pair, editable, .. } = seen;
+        Self {
+            id: pair.id.0,
+            name: pair.name,
+            status: pair.status.as_str(),
+            in_repeated_error_state: seen.in_repeated_error_state,
+            num_docs_indexed: seen.documents,
+            connector: connector.into(),
+            credential: credential.into(),
+            number_of_index_attempts: 0,
+            last_index_attempt_status: None,
+            latest_deletion_attempt: None,
+            access_type: pair.access_type.as_str(),
+            is_editable_for_current_user: editable,
+            deletion_failure_message: seen.deletion_failure,
+            indexing: false,
+            creator: pair.creator.map(|creator| creator.to_string()),
+            creator_email: seen.creator_email,
+            last_indexed: seen.last_successful_index_at.map(zulu),
+            last_pruned: seen.last_pruned_at.map(zulu),
+            last_full_permission_sync: None,
+            overall_indexing_speed: None,
+            latest_checkpoint_description: None,
+            last_permission_sync_attempt_status: None,
+            permission_syncing: false,
+            last_permission_sync_attempt_finished: None,
+            last_permission_sync_attempt_error_message: None,
+        }
+    }
+}
+
+/// The sources that connectors read.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = IndexedSourcesResponse)]
+pub(crate) struct SourcesReply {
+    /// Their values, sorted.
+    #[schema(value_type = Vec<SourceValue>)]
+    pub(super) sources: Vec<&'static str>,
+}
