@@ -14,6 +14,7 @@ const OWN: &str = "/api/manage/credential";
 const ADMIN: &str = "/api/manage/admin/credential";
 const BULLETS: &str = "••••••••••••";
 
+#[expect(clippy::needless_pass_by_value, reason = "reads better where it is called")]
 fn body(content: Value) -> Value {
     json!({"credential_json": content, "admin_public": false, "source": "slack"})
 }

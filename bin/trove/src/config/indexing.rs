@@ -43,6 +43,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
+#[expect(clippy::ref_option, reason = "serde passes the field by reference")]
 fn show_sources<S: Serializer>(
     sources: &Option<BTreeSet<DocumentSource>>,
     serializer: S,
