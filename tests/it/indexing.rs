@@ -58,6 +58,7 @@ async fn a_run_reads_step_by_step_and_accounts_for_everything() {
     assert_eq!(listed.collect::<Vec<_>>(), ["a", "b", "c"]);
     assert!(!admin.search(json!({"query": "wordb"})).await.titles().is_empty());
     // Row 14: everything again embeds nothing again.
+    server.stack.clock.advance(TimeDelta::seconds(1));
     attempts(&server).set_trigger(&[pair], IndexingTrigger::Reindex).await.unwrap();
     sources.play(pair, [Play::documents(["a", "b", "c"])]);
     let run = Worker::start(&server, &sources).until_finished(pair).await;
