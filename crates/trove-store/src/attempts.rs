@@ -26,11 +26,11 @@ use trove_domain::port::{
 use crate::Store;
 use crate::backend::{KEYS_MAX, read};
 use crate::error::{Failure, corrupt};
+use crate::pairs::SCHEDULE;
 use crate::schema::{cc_pair, connector, document_cc_pair, index_attempt, index_attempt_error};
 use crate::sql::Time;
 
-/// The runs that the schedule begins.
-pub(crate) const BY_SCHEDULE: &str = "schedule";
+pub(crate) use change::{stop_unfinished, unfinished};
 
 /// Columns of an attempt, but for its checkpoint.
 #[derive(Queryable, Selectable)]
@@ -207,7 +207,7 @@ fn schedule(
     let damaged = || corrupt("cc pair", id);
     Ok(Schedule {
         status: status.parse().map_err(damaged())?,
-        is_scheduled: run_by == BY_SCHEDULE,
+        is_scheduled: run_by == SCHEDULE,
         trigger: trigger.map(|trigger| trigger.parse().map_err(damaged())).transpose()?,
         refresh_freq_s: refresh_freq_s.and_then(|seconds| u32::try_from(seconds).ok()),
         indexing_start: indexing_start.map(|at| at.0),
@@ -232,7 +232,7 @@ impl IndexAttemptStore for Store {
         read!(self, "index_attempt.schedules", |conn| {
             let query = cc_pair::table
                 .inner_join(connector::table)
-                .filter(cc_pair::run_by.eq(BY_SCHEDULE))
+                .filter(cc_pair::run_by.eq(SCHEDULE))
                 .filter(cc_pair::id.gt(after.map_or(i32::MIN, |id| id.0)))
                 .order(cc_pair::id)
                 .limit(i64::from(limit));

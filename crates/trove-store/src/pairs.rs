@@ -19,7 +19,6 @@ use trove_domain::port::{
 };
 
 use crate::Store;
-use crate::attempts::BY_SCHEDULE;
 use crate::backend::{KEYS_MAX, read, transact};
 use crate::documents::{REMOVAL, begin_removal, mark_dirty, present};
 use crate::error::{Failure, corrupt};
@@ -289,7 +288,7 @@ impl CcPairStore for Store {
         refresh_freq_s: Option<u32>,
     ) -> Result<bool, StoreError> {
         let run_by = match run_by {
-            RunBy::Schedule => BY_SCHEDULE,
+            RunBy::Schedule => SCHEDULE,
             RunBy::Nobody => "nobody",
         };
         // Longer than anybody waits.
@@ -311,7 +310,7 @@ impl CcPairStore for Store {
                 .count()
                 .get_result(conn)
                 .await?;
-            if run_by == BY_SCHEDULE && runs == 0 {
+            if run_by == SCHEDULE && runs == 0 {
                 let active = cc_pair::status.eq(CcPairStatus::Active.as_str());
                 diesel::update(cc_pair::table.find(id.0).filter(active))
                     .set(cc_pair::status.eq(CcPairStatus::Scheduled.as_str()))

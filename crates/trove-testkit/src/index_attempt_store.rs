@@ -51,6 +51,7 @@ macro_rules! index_attempt_store_contract {
                 five_invalid_runs_in_a_row_make_an_invalid_pair,
                 a_running_attempt_is_asked_to_stop,
                 a_waiting_attempt_stops_at_once,
+                a_pause_stops_the_attempt_of_the_pair,
                 an_attempt_that_was_asked_to_stop_says_so_to_whoever_takes_it_over,
                 old_attempts_go_but_for_the_latest,
                 the_latest_runs_of_pairs,

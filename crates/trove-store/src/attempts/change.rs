@@ -22,9 +22,43 @@ use crate::schema::{cc_pair, connector, index_attempt, index_attempt_error};
 use crate::sql::Time;
 
 /// The statuses of an attempt that something may come of.
-fn unfinished() -> [&'static str; 2] {
+pub(crate) fn unfinished() -> [&'static str; 2] {
     [AttemptStatus::NotStarted, AttemptStatus::InProgress].map(AttemptStatus::as_str)
 }
+
+/// Ends the unfinished attempt of a pair that nobody works on, or asks its worker to; answers how
+/// many there were.
+macro_rules! stop_unfinished {
+    ($conn:expr, $pair:expr, $reason:expr, $now:expr) => {{
+        use crate::attempts::unfinished;
+        use crate::schema::index_attempt;
+        use crate::sql::Time;
+        use trove_domain::indexing::AttemptStatus;
+        let of_pair = || {
+            index_attempt::table
+                .filter(index_attempt::cc_pair_id.eq($pair))
+                .filter(index_attempt::status.eq_any(unfinished()))
+        };
+        // What nobody works on has no need to be asked.
+        let ended = diesel::update(of_pair().filter(index_attempt::leased_until.is_null()))
+            .set((
+                index_attempt::status.eq(AttemptStatus::Canceled.as_str()),
+                index_attempt::stop_reason.eq(Some($reason.as_str())),
+                index_attempt::error.eq(Some($reason.told())),
+                index_attempt::retry_at.eq(None::<Time>),
+                index_attempt::updated_at.eq(Time($now)),
+                index_attempt::finished_at.eq(Some(Time($now))),
+            ))
+            .execute($conn)
+            .await?;
+        let asked = diesel::update(of_pair())
+            .set(index_attempt::stop_reason.eq(Some($reason.as_str())))
+            .execute($conn)
+            .await?;
+        ended + asked
+    }};
+}
+pub(crate) use stop_unfinished;
 
 impl Store {
     pub(super) async fn begin_attempt(
@@ -214,28 +248,8 @@ impl Store {
     ) -> Result<bool, StoreError> {
         transact!(self, "index_attempt.request_stop", |conn| {
             conn.lock_pairs(&[pair.0]).await?;
-            let of_pair = || {
-                index_attempt::table
-                    .filter(index_attempt::cc_pair_id.eq(pair.0))
-                    .filter(index_attempt::status.eq_any(unfinished()))
-            };
-            // What nobody works on has no need to be asked.
-            let ended = diesel::update(of_pair().filter(index_attempt::leased_until.is_null()))
-                .set((
-                    index_attempt::status.eq(AttemptStatus::Canceled.as_str()),
-                    index_attempt::stop_reason.eq(Some(reason.as_str())),
-                    index_attempt::error.eq(Some(reason.told())),
-                    index_attempt::retry_at.eq(None::<Time>),
-                    index_attempt::updated_at.eq(Time(now)),
-                    index_attempt::finished_at.eq(Some(Time(now))),
-                ))
-                .execute(conn)
-                .await?;
-            let asked = diesel::update(of_pair())
-                .set(index_attempt::stop_reason.eq(Some(reason.as_str())))
-                .execute(conn)
-                .await?;
-            Ok(ended + asked > 0)
+            let stopped = stop_unfinished!(conn, pair.0, reason, now);
+            Ok(stopped > 0)
         })
     }
 }

@@ -15,19 +15,16 @@ use trove_domain::port::{NewScheduledPair, PairRefusal};
 
 use super::{PairRow, SCHEDULE, empty_pair, insert_groups, load_pairs, pair};
 use crate::Store;
+use crate::attempts::stop_unfinished;
 use crate::backend::{KEYS_MAX, transact};
 use crate::documents::{REMOVAL, begin_removal, mark_dirty, present};
 use crate::error::{Failure, is_taken};
 use crate::jobs::insert_job;
 use crate::locks::Locks;
 use crate::schema::{
-    cc_pair, cc_pair_group, connector, credential, document, document_cc_pair, index_attempt,
-    user_group,
+    cc_pair, cc_pair_group, connector, credential, document, document_cc_pair, user_group,
 };
 use crate::sql::{Id, Time};
-
-/// Statuses of attempts that are not finished.
-const UNFINISHED: [&str; 2] = ["not_started", "in_progress"];
 
 /// Whether another pair has the name.
 macro_rules! name_is_taken {
@@ -195,15 +192,7 @@ impl Store {
                 .execute(conn)
                 .await?;
             if paused {
-                diesel::update(index_attempt::table)
-                    .filter(index_attempt::cc_pair_id.eq(id.0))
-                    .filter(index_attempt::status.eq_any(UNFINISHED))
-                    .set((
-                        index_attempt::stop_reason.eq(Some(StopReason::Paused.as_str())),
-                        index_attempt::updated_at.eq(Time(now)),
-                    ))
-                    .execute(conn)
-                    .await?;
+                let _stopped = stop_unfinished!(conn, id.0, StopReason::Paused, now);
             }
             Ok(Ok(()))
         })

@@ -231,6 +231,25 @@ pub async fn a_running_attempt_is_asked_to_stop(stores: &Stores) {
     assert_eq!(now.status, AttemptStatus::InProgress);
 }
 
+/// Who waits ends at once, and does not end the pair's next run when the pair goes on.
+pub async fn a_pause_stops_the_attempt_of_the_pair(stores: &Stores) {
+    let (waits, runs) = (scheduled(stores, "a").await, scheduled(stores, "b").await);
+    begin(stores, runs, 0).await;
+    let claimed = claim(stores, 0).await;
+    begin(stores, waits, 0).await;
+    for pair in [waits, runs] {
+        assert_eq!(stores.pairs.set_paused(pair, true, at(1)).await.unwrap(), Ok(()));
+    }
+    let now = stores.attempts.list(waits, 0, 1).await.unwrap().items.remove(0);
+    assert_eq!((now.status, now.stop), (AttemptStatus::Canceled, Some(StopReason::Paused)));
+    let control = stores.attempts.heartbeat(&claimed, at(2), MINUTE).await.unwrap();
+    assert_eq!(control, Control::Stop(StopReason::Paused));
+    assert_eq!(stores.pairs.set_paused(waits, false, at(3)).await.unwrap(), Ok(()));
+    begin(stores, waits, 4000).await;
+    let next = stores.attempts.list(waits, 0, 1).await.unwrap().items.remove(0);
+    assert_eq!((next.status, next.stop), (AttemptStatus::NotStarted, None));
+}
+
 /// Nobody has to take it first.
 pub async fn a_waiting_attempt_stops_at_once(stores: &Stores) {
     let (a, b) = (scheduled(stores, "a").await, scheduled(stores, "b").await);
