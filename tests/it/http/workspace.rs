@@ -145,6 +145,9 @@ async fn settings_that_are_malformed_are_told_together() {
     patch(&admin, wrong).await.invalid(&failures);
     let check = async |body: Value, failure: &str| patch(&admin, body).await.invalid(&[failure]);
     check(json!({"company_name": "ä".repeat(201)}), "body/company_name string_too_long").await;
+    for odd in ["a\nb", "\u{1b}[2J", "a\u{202e}b", "a\u{2028}b"] {
+        check(json!({"company_name": odd}), "body/company_name value_error").await;
+    }
     let long = json!({"company_description": "a".repeat(10_001)});
     check(long, "body/company_description string_too_long").await;
     let large = json!({"image_analysis_max_size_mb": 10_001});

@@ -212,16 +212,25 @@ pub(crate) fn stored_text(min: usize, max: usize) -> impl Fn(Field<'_>) -> Read<
 pub(crate) fn name_of_at_most(max: usize) -> impl Fn(Field<'_>) -> Read<String> {
     move |field| {
         let (json, place) = field.split();
-        let name = text_between(1, max)(place.same(json))?;
+        let name = printable_between(1, max)(place.same(json))?;
         if name.trim().is_empty() {
             return Err(place.reject("value_error", "Value error, a name must not be blank"));
         }
-        match name.chars().find(|c| !is_printable(*c)) {
+        Ok(name)
+    }
+}
+
+/// A line of text that lists show: nothing in it changes how a list looks.
+pub(crate) fn printable_between(min: usize, max: usize) -> impl Fn(Field<'_>) -> Read<String> {
+    move |field| {
+        let (json, place) = field.split();
+        let text = text_between(min, max)(place.same(json))?;
+        match text.chars().find(|c| !is_printable(*c)) {
             Some(c) => {
                 let msg = format!("Value error, a name must not hold {}", c.escape_unicode());
                 Err(place.reject("value_error", msg))
             }
-            None => Ok(name),
+            None => Ok(text),
         }
     }
 }

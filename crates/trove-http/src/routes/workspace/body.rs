@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::APPLICATION_STATUS;
 use crate::error::{ApiError, Refusal};
-use crate::routes::schema::stored_text;
+use crate::routes::schema::{printable_between, stored_text};
 use crate::validation::{
     Field, Fields, Json, Read, Record, boolean, float_between, integer_between, one_of,
 };
@@ -140,7 +140,7 @@ impl std::str::FromStr for State {
 
 impl Record for SettingsBody {
     fn read(fields: &mut Fields<'_>) -> Read<Self> {
-        let name = sent(fields, "company_name", stored_text(0, COMPANY_NAME_CHARS_MAX));
+        let name = sent(fields, "company_name", printable_between(0, COMPANY_NAME_CHARS_MAX));
         let description =
             sent(fields, "company_description", stored_text(0, COMPANY_DESCRIPTION_CHARS_MAX));
         let anonymous = sent(fields, "anonymous_user_enabled", boolean);
