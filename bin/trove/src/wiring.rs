@@ -8,6 +8,7 @@ mod language_model;
 mod model;
 mod readiness;
 mod secrets;
+mod sources;
 mod store;
 mod unindexed;
 
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use tokio::task::spawn_blocking;
 use trove_domain::audit::AuditAction;
-use trove_domain::port::{AuditLog, DocumentIndex, SecretCipher};
+use trove_domain::port::DocumentIndex;
 use trove_engine::indexing::IndexingConfig;
 use trove_engine::{Backends, Engine, EngineConfig, IngestionLimits};
 use trove_http::{HttpConfig, ReadinessProbe};
@@ -62,9 +63,17 @@ impl Deployment {
         let language_models = Some(language_models);
         // After the identity: a start that is refused leaves the database as it is.
         let secrets = secrets::open(config, &store).await?;
-        let audit = audit::open(config)?;
-        let models = language_models.as_ref();
-        let engine = engine(config, &store, index, &model, models, Some(secrets), audit);
+        let outside = sources::open(config).await?;
+        let backends = Backends {
+            language_model: language_models.as_ref().map(|models| Arc::clone(&models.default)),
+            language_models: language_models.as_ref().map(|models| Arc::clone(&models.factory)),
+            secrets: Some(secrets),
+            sources: Some(outside.sources),
+            files: Some(outside.files),
+            audit: Some(audit::open(config)?),
+            ..Backends::new(&store, index, model.port())
+        };
+        let engine = Engine::new(backends, engine_config(config));
         if !config.retrieval.disable_vector_db {
             let lost = engine.notice_lost_index().await;
             let lost = lost.context("the registry cannot be compared with the index")?;
@@ -87,8 +96,9 @@ impl Deployment {
     pub async fn open_database(config: &Config) -> anyhow::Result<Self> {
         let store = store::open_existing(config).await?;
         let model = Model::NotUsed;
-        let audit = audit::open(config)?;
-        let engine = engine(config, &store, Arc::new(Unindexed), &model, None, None, audit);
+        let audit = Some(audit::open(config)?);
+        let backends = Backends { audit, ..Backends::new(&store, Arc::new(Unindexed), None) };
+        let engine = Engine::new(backends, engine_config(config));
         Ok(Self { engine, model, language_models: None, store, data_dir: config.data_dir.clone() })
     }
 
@@ -161,23 +171,8 @@ impl Deployment {
     }
 }
 
-fn engine(
-    config: &Config,
-    store: &Arc<Store>,
-    index: Arc<dyn DocumentIndex>,
-    model: &Model,
-    language_models: Option<&LanguageModels>,
-    secrets: Option<Arc<dyn SecretCipher>>,
-    audit: Arc<dyn AuditLog>,
-) -> Engine {
-    let backends = Backends {
-        language_model: language_models.map(|models| Arc::clone(&models.default)),
-        language_models: language_models.map(|models| Arc::clone(&models.factory)),
-        secrets,
-        audit: Some(audit),
-        ..Backends::new(store, index, model.port())
-    };
-    let engine_config = EngineConfig {
+fn engine_config(config: &Config) -> EngineConfig {
+    EngineConfig {
         hybrid_alpha: config.retrieval.hybrid_alpha,
         vector_db: !config.retrieval.disable_vector_db,
         language_model_allowance: config.retrieval.language_model_allowance,
@@ -186,9 +181,11 @@ fn engine(
         enabled_sources: config.indexing.enabled_sources.clone(),
         source_check_timeout: config.indexing.source_check_timeout,
         accounts: config.auth.accounts(),
-        indexing: IndexingConfig::default(),
-    };
-    Engine::new(backends, engine_config)
+        indexing: IndexingConfig {
+            runs_max: config.indexing.runs_max,
+            ..IndexingConfig::default()
+        },
+    }
 }
 
 /// The settings of the HTTP interface.

@@ -4,8 +4,8 @@ use crate::system::{SystemClock, SystemIds};
 use trove_domain::port::{
     AccessFilter, AccessTokenStore, AgentStore, ApiKeyStore, AuditLog, CcPairStore, Clock,
     ConnectorStore, CredentialStore, DocumentIndex, DocumentSetStore, DocumentStore,
-    EmbeddingModel, GroupStore, IdGenerator, IndexAttemptStore, InvitationStore, JobQueue,
-    LanguageModel, LanguageModelFactory, LlmProviderStore, ProfileStore, SearchHistory,
+    EmbeddingModel, FileStore, GroupStore, IdGenerator, IndexAttemptStore, InvitationStore,
+    JobQueue, LanguageModel, LanguageModelFactory, LlmProviderStore, ProfileStore, SearchHistory,
     SecretCipher, SessionStore, SourceFactory, TokenLimitStore, UserStore, WorkspaceStore,
 };
 
@@ -36,6 +36,8 @@ pub struct Backends {
     pub credentials: Arc<dyn CredentialStore>,
     /// Opens sources; without it there are none to connect.
     pub sources: Option<Arc<dyn SourceFactory>>,
+    /// Contents of files that were uploaded; without it none can be.
+    pub files: Option<Arc<dyn FileStore>>,
     /// Connector-credential pairs.
     pub cc_pairs: Arc<dyn CcPairStore>,
     /// Named sets of pairs.
@@ -117,6 +119,7 @@ impl Backends {
             connectors: Arc::<S>::clone(store),
             credentials: Arc::<S>::clone(store),
             sources: None,
+            files: None,
             cc_pairs: Arc::<S>::clone(store),
             document_sets: Arc::<S>::clone(store),
             agents: Arc::<S>::clone(store),

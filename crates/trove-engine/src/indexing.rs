@@ -6,16 +6,13 @@
 //! document twice changes nothing. A source that does not answer gives its place to others and is
 //! tried again later; one that is large gives it up after a while.
 
+mod open;
 mod run;
 mod schedule;
 mod tally;
 mod worker;
 
-use std::sync::Arc;
 use std::time::Duration;
-
-use trove_domain::id::CcPairId;
-use trove_domain::port::{Source, SourceError};
 
 /// What an operator decides about runs.
 #[derive(Clone, Copy, Debug)]
@@ -58,16 +55,3 @@ const KEEP_DAYS: i64 = 8;
 
 /// What the errors of runs begin with whose configuration or credential does not work.
 pub const VALIDATION_PREFIX: &str = "Connector validation error: ";
-
-/// Opens the source of a pair, with its configuration and credential.
-pub trait PairSources: Send + Sync {
-    /// The source.
-    ///
-    /// # Errors
-    ///
-    /// As [`SourceFactory::open`](trove_domain::port::SourceFactory::open).
-    fn open(
-        &self,
-        pair: CcPairId,
-    ) -> impl Future<Output = Result<Arc<dyn Source>, SourceError>> + Send;
-}

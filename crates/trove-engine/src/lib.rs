@@ -50,6 +50,8 @@ struct Shared {
     document_locks: KeyedLock<DocumentId>,
     /// Wakes the worker for jobs that this process enqueued.
     jobs_enqueued: Notify,
+    /// Wakes whoever begins runs of indexing, for what this process has changed.
+    runs_wanted: Notify,
     /// Models of providers that calls use again.
     open_models: OpenModels,
     /// Models that have failed to help a search.
@@ -74,6 +76,7 @@ impl Engine {
             config,
             document_locks: KeyedLock::new(),
             jobs_enqueued: Notify::new(),
+            runs_wanted: Notify::new(),
             open_models: OpenModels::default(),
             circuits: Arc::default(),
             embedding_absence: Absence::default(),

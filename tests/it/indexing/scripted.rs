@@ -15,12 +15,13 @@ use trove_domain::id::{CcPairId, DocumentId};
 use trove_domain::indexing::IndexAttempt;
 use trove_domain::port::{
     Checkpoint, Clock, FailedPart, ListingStep, NewCcPair, ReadWindow, RunBy, Skipped, Source,
-    SourceError, SourceFailure, SourceStep,
+    SourceError, SourceFactory, SourceFailure, SourceKind, SourceSettings, SourceStep,
 };
 use trove_domain::source::DocumentSource;
-use trove_engine::indexing::PairSources;
+use trove_engine::{Backends, Engine};
 
 use crate::server::Server;
+use crate::sources::FakeSources;
 
 /// What a source does in one step.
 #[derive(Clone)]
@@ -79,6 +80,7 @@ impl Play {
 #[derive(Clone, Default)]
 pub(super) struct Scripted {
     plays: Arc<Mutex<BTreeMap<CcPairId, Vec<Play>>>>,
+    names: Arc<Mutex<BTreeMap<String, CcPairId>>>,
     reached: Arc<watch::Sender<BTreeMap<CcPairId, usize>>>,
 }
 
@@ -89,13 +91,14 @@ impl Scripted {
         let pair = NewCcPair {
             name: name.to_owned(),
             source: DocumentSource::Web,
-            config: json!({}),
+            config: json!({"script": name}),
             access_type: AccessType::Public,
             groups: [].into(),
             creator: None,
             created_at: server.stack.clock.now(),
         };
         let id = pairs.get_or_insert(pair).await.unwrap().id;
+        self.names.lock().unwrap().insert(name.to_owned(), id);
         assert!(pairs.set_schedule(id, RunBy::Schedule, Some(3600)).await.unwrap());
         id
     }
@@ -115,8 +118,15 @@ impl Scripted {
     }
 }
 
-impl PairSources for Scripted {
-    async fn open(&self, pair: CcPairId) -> Result<Arc<dyn Source>, SourceError> {
+#[async_trait]
+impl SourceFactory for Scripted {
+    fn kinds(&self) -> Vec<(DocumentSource, SourceKind)> {
+        FakeSources.kinds()
+    }
+
+    async fn open(&self, settings: SourceSettings) -> Result<Arc<dyn Source>, SourceError> {
+        let name = settings.config["script"].as_str().unwrap();
+        let pair = self.names.lock().unwrap()[name];
         Ok(Arc::new(Opened { pair, script: self.clone() }))
     }
 }
@@ -176,9 +186,11 @@ pub(super) struct Worker<'a> {
 impl<'a> Worker<'a> {
     pub(super) fn start(server: &'a Server, sources: &Scripted) -> Self {
         let stop = CancellationToken::new();
-        let (engine, sources, token) =
-            (server.engine.clone(), Arc::new(sources.clone()), stop.clone());
-        let work = async move { engine.run_indexing(&sources, &token).await };
+        let sources: Arc<dyn SourceFactory> = Arc::new(sources.clone());
+        let backends = Backends { sources: Some(sources), ..server.engine.backends().clone() };
+        let engine = Engine::new(backends, server.engine.config().clone());
+        let token = stop.clone();
+        let work = async move { engine.run_indexing(&token).await };
         let task = TaskTracker::new().spawn(work);
         Self { server, stop, task }
     }

@@ -60,6 +60,11 @@ pub async fn run(config: Config, print_admin_key: bool) -> Result<u8, Failure> {
             engine.run_worker(stop).await;
             Ok(())
         });
+        let (engine, stop) = (deployment.engine.clone(), lifecycle.stop().clone());
+        lifecycle.spawn("indexing", async move {
+            engine.run_indexing(&stop).await;
+            Ok(())
+        });
     }
     tracing::info!(%address, "ready");
     print(&format!("Trove is ready on http://{address}\n"))?;

@@ -1,6 +1,8 @@
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::time::Duration;
 
+use ipnet::IpNet;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use trove_domain::source::DocumentSource;
@@ -19,11 +21,25 @@ pub struct IndexingSection {
     /// within a request.
     #[serde(rename = "source_check_timeout_ms", with = "millis")]
     pub source_check_timeout: Duration,
+    /// Networks inside that sources may be read from, such as `10.0.0.0/8`, separated by commas.
+    /// Default empty: public addresses only.
+    #[serde(serialize_with = "show_networks", deserialize_with = "read_networks")]
+    pub allowed_networks: Vec<IpNet>,
+    /// Most pages of one site. Default 20,000.
+    pub web_pages_max: usize,
+    /// Most runs at the same time. Default 16: most of what they do is waiting.
+    pub runs_max: usize,
 }
 
 impl Default for IndexingSection {
     fn default() -> Self {
-        Self { enabled_sources: None, source_check_timeout: Duration::from_secs(20) }
+        Self {
+            enabled_sources: None,
+            source_check_timeout: Duration::from_secs(20),
+            allowed_networks: Vec::new(),
+            web_pages_max: 20_000,
+            runs_max: 16,
+        }
     }
 }
 
@@ -40,6 +56,21 @@ pub(super) const RULES: &[Rule] = &[
             (Duration::from_millis(100)..=Duration::from_mins(10))
                 .contains(&config.indexing.source_check_timeout)
         },
+    },
+    Rule {
+        key: "indexing.allowed_networks",
+        accepted: "networks such as 10.0.0.0/8, separated by commas",
+        holds: |_| true,
+    },
+    Rule {
+        key: "indexing.web_pages_max",
+        accepted: "a whole number from 1 to 1000000",
+        holds: |config| (1..=1_000_000).contains(&config.indexing.web_pages_max),
+    },
+    Rule {
+        key: "indexing.runs_max",
+        accepted: "a whole number from 1 to 256",
+        holds: |config| (1..=256).contains(&config.indexing.runs_max),
     },
 ];
 
@@ -58,6 +89,25 @@ fn read_sources<'de, D: Deserializer<'de>>(
     parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
+fn show_networks<S: Serializer>(networks: &[IpNet], serializer: S) -> Result<S::Ok, S::Error> {
+    let networks: Vec<String> = networks.iter().map(ToString::to_string).collect();
+    serializer.serialize_str(&networks.join(","))
+}
+
+fn read_networks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet>, D::Error> {
+    parse_networks(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+/// The networks of a list. An address alone is a network of one.
+fn parse_networks(list: &str) -> Result<Vec<IpNet>, String> {
+    let entries = list.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+    let network = |entry: &str| {
+        let network = entry.parse().or_else(|_| entry.parse::<IpAddr>().map(IpNet::from));
+        network.map_err(|_| format!("`{entry}` is no network such as 10.0.0.0/8"))
+    };
+    entries.map(network).collect()
+}
+
 /// The sources of a list; `None` for an empty one.
 fn parse(list: &str) -> Result<Option<BTreeSet<DocumentSource>>, String> {
     let plain = |name: &str| name.trim().replace('_', "").to_lowercase();
@@ -73,7 +123,21 @@ fn parse(list: &str) -> Result<Option<BTreeSet<DocumentSource>>, String> {
 mod tests {
     use trove_domain::source::DocumentSource::{GoogleDrive, Web};
 
-    use super::parse;
+    use super::{parse, parse_networks};
+
+    #[test]
+    fn networks_are_written_with_their_length_or_are_one_address() {
+        assert_eq!(parse_networks(" , "), Ok(Vec::new()));
+        let networks = parse_networks("10.0.0.0/8, 127.0.0.1,fd00::/8").unwrap();
+        let shown: Vec<String> = networks.iter().map(ToString::to_string).collect();
+        assert_eq!(shown, ["10.0.0.0/8", "127.0.0.1/32", "fd00::/8"]);
+        for wrong in ["10.0.0.0/33", "localhost", "10.0.0.0/8 127.0.0.1"] {
+            assert_eq!(
+                parse_networks(wrong),
+                Err(format!("`{wrong}` is no network such as 10.0.0.0/8"))
+            );
+        }
+    }
 
     #[test]
     fn names_are_compared_without_underscores_and_case() {

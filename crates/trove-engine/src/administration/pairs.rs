@@ -329,6 +329,7 @@ impl Engine {
             self.require_editable_pair(caller, id).await?;
             let now = self.backends().clock.now();
             let set = self.backends().cc_pairs.set_paused(id, paused, now).await?;
+            self.shared.runs_wanted.notify_one();
             set.map_err(|refusal| PairError::of(refusal, id))
         };
         let wanted = details([("paused", paused.to_string())]);
@@ -394,6 +395,7 @@ impl Engine {
             created_at,
         };
         let made = store.associate(new).await?;
+        self.shared.runs_wanted.notify_one();
         made.map_err(|refusal| match refusal {
             PairRefusal::Exists => PairError::Exists { connector, credential },
             other => PairError::of(other, CcPairId(0)),
@@ -423,6 +425,7 @@ impl Engine {
         let store = &self.backends().cc_pairs;
         let swapped = store.swap_credential(connector, credential, now, job).await?;
         self.shared.jobs_enqueued.notify_one();
+        self.shared.runs_wanted.notify_one();
         swapped.map_err(|refusal| match refusal {
             PairRefusal::NotScheduled => PairError::NotScheduled,
             _ => PairError::NothingToSwap(connector),

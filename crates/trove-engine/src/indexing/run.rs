@@ -13,7 +13,7 @@ use trove_domain::port::{
 };
 
 use super::tally::{tally, with_causes};
-use super::{HEARTBEAT, KEEP_DAYS, LEASE, PairSources, VALIDATION_PREFIX};
+use super::{HEARTBEAT, KEEP_DAYS, LEASE, VALIDATION_PREFIX};
 use crate::Engine;
 
 /// The longest pause that a source is given.
@@ -67,7 +67,6 @@ impl Engine {
     /// [`StoreError`]; the run goes on when its lease has ended.
     pub(super) async fn work_on_run(
         &self,
-        sources: &impl PairSources,
         claimed: &ClaimedAttempt,
         stop: &CancellationToken,
     ) -> Result<(), StoreError> {
@@ -76,7 +75,7 @@ impl Engine {
         let mut work = Work { engine: self, claimed, stop, progress, tries };
         let ended = match attempt.stop {
             Some(reason) => Ended::Stopped(reason),
-            None => work.steps(sources).await?,
+            None => work.steps().await?,
         };
         work.settle(ended).await
     }
@@ -98,13 +97,14 @@ impl Work<'_> {
         self.engine.backends().clock.now()
     }
 
-    async fn steps(&mut self, sources: &impl PairSources) -> Result<Ended, StoreError> {
+    async fn steps(&mut self) -> Result<Ended, StoreError> {
         let attempt = &self.claimed.attempt;
         let begun = self.now();
         let slice = TimeDelta::from_std(self.engine.config().indexing.slice).unwrap_or_default();
         let mut checkpoint = self.claimed.checkpoint.clone();
+        let engine = self.engine;
         let open = async {
-            let source = sources.open(attempt.pair).await?;
+            let source = engine.open_pair(attempt.pair).await?;
             // What is wrong is told before anything is read, and costs no step.
             if attempt.steps == 0 {
                 source.check().await?;

@@ -1,6 +1,5 @@
 //! Works on whatever runs there are, in one process.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
@@ -8,7 +7,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use trove_domain::error::StoreError;
 
-use super::{LEASE, PairSources};
+use super::LEASE;
 use crate::{Engine, log};
 
 /// How often the worker looks for runs that are due, or that others have begun.
@@ -17,10 +16,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 impl Engine {
     /// Begins the runs that are due and works on all that wait, some of them at the same time, until
     /// `stop`. Runs that are under way then are given back.
-    pub async fn run_indexing<S>(&self, sources: &Arc<S>, stop: &CancellationToken)
-    where
-        S: PairSources + 'static,
-    {
+    pub async fn run_indexing(&self, stop: &CancellationToken) {
         let mut tasks: JoinSet<()> = JoinSet::new();
         let mut poll = interval(POLL_INTERVAL);
         poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -29,9 +25,10 @@ impl Engine {
                 biased;
                 () = stop.cancelled() => break,
                 Some(_) = tasks.join_next() => {}
+                () = self.shared.runs_wanted.notified() => {}
                 _ = poll.tick() => {}
             }
-            if let Err(error) = self.fill(&mut tasks, sources, stop).await {
+            if let Err(error) = self.fill(&mut tasks, stop).await {
                 log::warn(&error, "runs of indexing could not be looked for; trying again");
             }
         }
@@ -39,15 +36,11 @@ impl Engine {
     }
 
     /// Has something done wherever there is room.
-    async fn fill<S>(
+    async fn fill(
         &self,
         tasks: &mut JoinSet<()>,
-        sources: &Arc<S>,
         stop: &CancellationToken,
-    ) -> Result<(), StoreError>
-    where
-        S: PairSources + 'static,
-    {
+    ) -> Result<(), StoreError> {
         self.begin_due_runs().await?;
         let room = self.config().indexing.runs_max.saturating_sub(tasks.len());
         let room = u32::try_from(room).unwrap_or(u32::MAX);
@@ -56,9 +49,9 @@ impl Engine {
         }
         let now = self.backends().clock.now();
         for claimed in self.backends().attempts.claim(now, LEASE, room).await? {
-            let (engine, sources, stop) = (self.clone(), Arc::clone(sources), stop.clone());
+            let (engine, stop) = (self.clone(), stop.clone());
             tasks.spawn(async move {
-                if let Err(error) = engine.work_on_run(&*sources, &claimed, &stop).await {
+                if let Err(error) = engine.work_on_run(&claimed, &stop).await {
                     log::warn(&error, "a run of indexing could not be recorded; it goes on later");
                 }
             });

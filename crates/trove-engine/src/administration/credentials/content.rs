@@ -26,7 +26,7 @@ impl Engine {
     }
 
     /// What a credential holds.
-    pub(in crate::administration) fn open_content(
+    pub(crate) fn open_content(
         &self,
         credential: &Credential,
     ) -> Result<CredentialContent, CredentialError> {

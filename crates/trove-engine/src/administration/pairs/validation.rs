@@ -3,7 +3,7 @@
 use trove_domain::cc_pair::AccessType;
 use trove_domain::connector::Connector;
 use trove_domain::credential::Credential;
-use trove_domain::port::{SourceError, SourceSettings};
+use trove_domain::port::SourceError;
 use trove_domain::source::DocumentSource;
 
 use super::PairError;
@@ -45,11 +45,8 @@ impl Engine {
             let (credential, connector) = (credential.details.source.as_str(), source.as_str());
             return Err(PairError::OtherSource { credential, connector });
         }
-        let settings = SourceSettings {
-            source,
-            config: connector.details.config.clone(),
-            credential: self.open_content(credential)?.to_json(),
-        };
+        let settings = self.source_settings(connector, credential);
+        let settings = settings.map_err(|error| PairError::Validation(told(&error)))?;
         let Some(sources) = self.backends().sources.clone() else { return Ok(()) };
         let check = async { sources.open(settings).await?.check().await };
         match tokio::time::timeout(self.config().source_check_timeout, check).await {
