@@ -1,12 +1,13 @@
 //! Runs of indexing, over sources that a test plays.
 
 mod scripted;
+mod wire;
 
 use chrono::TimeDelta;
 use serde_json::json;
 use trove_domain::access::Role;
 use trove_domain::cc_pair::CcPairStatus;
-use trove_domain::id::CcPairId;
+use trove_domain::id::{CcPairId, DocumentId};
 use trove_domain::indexing::{AttemptStatus, IndexAttempt, IndexingTrigger, Progress, StopReason};
 use trove_domain::port::{Checkpoint, Clock, FailedPart, IndexAttemptStore};
 use trove_engine::EngineConfig;
@@ -212,6 +213,37 @@ async fn a_worker_that_stops_gives_its_runs_back() {
     sources.reached(pair, 1).await;
     worker.stop().await;
     let now = server.stack.clock.now();
-    let free = attempts(&server).claim(now, std::time::Duration::from_mins(1), 9).await.unwrap();
+    let free = attempts(&server)
+        .claim(now, std::time::Duration::from_mins(1), 9, &[].into())
+        .await
+        .unwrap();
     assert_eq!(free[0].checkpoint, Some(Checkpoint(json!(1))));
+}
+
+/// What has not changed is not read again, unless something of it is missing here.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_begins_with_what_the_last_one_carries_over() {
+    let server = start().await;
+    let sources = Scripted::default();
+    let pair = sources.pair(&server, "a").await;
+    sources.play(pair, [Play::documents(["a", "b"]), Play::empty().carrying(2)]);
+    Worker::start(&server, &sources).until_finished(pair).await;
+    let again = async || {
+        server.stack.clock.advance(TimeDelta::hours(1));
+        let full = [Play::documents(["a", "b"]), Play::empty().carrying(2)];
+        let rest = [Play::documents(["c"]).unchanged(["a", "b"]).carrying(2)];
+        sources.play(pair, full.into_iter().chain(rest));
+        Worker::start(&server, &sources).until_finished(pair).await
+    };
+    let run = again().await;
+    let expected = Progress { enumerated: 3, new: 1, unchanged: 2, ..Progress::default() };
+    assert_eq!((run.status, run.steps, run.progress), (AttemptStatus::Success, 1, expected));
+    // One of them is gone: everything is read, and counted once.
+    server.engine.remove_documents(&[DocumentId::new("b").unwrap()]).await.unwrap();
+    let run = again().await;
+    let expected = Progress { enumerated: 5, new: 1, unchanged: 4, ..Progress::default() };
+    assert_eq!((run.status, run.steps, run.progress), (AttemptStatus::Success, 3, expected));
+    // Somebody asks for everything.
+    attempts(&server).set_trigger(&[pair], IndexingTrigger::Reindex).await.unwrap();
+    assert_eq!(again().await.steps, 3);
 }

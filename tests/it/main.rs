@@ -22,6 +22,7 @@ mod models;
 mod qdrant;
 mod secrets_command;
 mod server;
+mod site;
 mod sources;
 mod stack;
 mod tidy;

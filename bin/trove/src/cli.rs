@@ -55,7 +55,7 @@ pub enum Command {
     Index(IndexArgs),
     /// Print what would be indexed of a file
     Extract(ExtractArgs),
-    /// List and show connectors; works while the service runs
+    /// List, run, pause and watch connectors; works while the service runs
     #[command(subcommand)]
     Connector(ConnectorCommand),
     /// Make, list and revoke API keys; works while the service runs
@@ -156,6 +156,35 @@ pub enum ConnectorCommand {
         /// Number of the connector, as listed
         id: i32,
         /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Ask for a run out of turn; the service begins it within a second
+    Run {
+        /// Number of the connector, as listed
+        id: i32,
+        /// Read everything in place of what has changed
+        #[arg(long)]
+        from_beginning: bool,
+    },
+    /// End the run under way and begin no other
+    Pause {
+        /// Number of the connector, as listed
+        id: i32,
+    },
+    /// Go on after a pause
+    Resume {
+        /// Number of the connector, as listed
+        id: i32,
+    },
+    /// Show how runs go on
+    Status {
+        /// Number of the connector, as listed; all of them without
+        id: Option<i32>,
+        /// Show it again and again, until Ctrl-C
+        #[arg(long)]
+        watch: bool,
+        /// Print the result as JSON, one line each time with --watch
         #[arg(long)]
         json: bool,
     },

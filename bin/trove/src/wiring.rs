@@ -183,6 +183,8 @@ fn engine_config(config: &Config) -> EngineConfig {
         accounts: config.auth.accounts(),
         indexing: IndexingConfig {
             runs_max: config.indexing.runs_max,
+            runs_per_source_max: config.indexing.runs_per_source_max,
+            lease: config.indexing.lease,
             ..IndexingConfig::default()
         },
     }

@@ -196,6 +196,10 @@ actions! {
     CreatePair = "cc_pair.create" Attempted;
     /// A pair gets another name, is paused or goes on.
     ChangePair = "cc_pair.change" Attempted;
+    /// Pairs are asked for a run out of turn.
+    RunPair = "cc_pair.run" Attempted;
+    /// A document is hidden, or weighs more or less.
+    FlagDocument = "document.flag" Attempted;
     /// A pair gets another credential.
     SwapCredential = "cc_pair.swap_credential" Required;
     /// A connector is made.

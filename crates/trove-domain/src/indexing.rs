@@ -3,7 +3,10 @@
 //! An **attempt** reads a source from its beginning or from a checkpoint, step by step, within a
 //! **window** of changes. [`schedule`] decides when one begins and what it covers.
 
+mod pace;
 pub mod schedule;
+
+pub use pace::Pace;
 
 use chrono::{DateTime, Utc};
 

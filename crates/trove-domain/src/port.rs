@@ -14,6 +14,7 @@ mod cc_pair_store;
 mod clock;
 mod connector_store;
 mod credential_store;
+mod document_flag_store;
 mod document_index;
 mod document_set_store;
 mod document_store;
@@ -50,6 +51,7 @@ pub use cc_pair_store::{
 pub use clock::Clock;
 pub use connector_store::{ConnectorRefusal, ConnectorRemoval, ConnectorStore, NewConnector};
 pub use credential_store::{CredentialRefusal, CredentialRemoval, CredentialStore, NewCredential};
+pub use document_flag_store::{DocumentFlag, DocumentFlagStore, FlaggedDocument, SyncState};
 pub use document_index::{
     AttributeUpdate, ChunkRange, DocumentIndex, DocumentIndexError, IndexCapabilities,
     IndexStatistics, WriteOutcome,

@@ -7,11 +7,14 @@ mod connectors;
 pub mod credentials;
 mod curators;
 mod document_sets;
+mod documents;
 mod groups;
 mod key_name;
 pub mod llm_providers;
 mod pairs;
 mod recorded;
+mod runs;
+mod statuses;
 mod token_limits;
 
 use trove_domain::audit::AuditAction;
@@ -29,9 +32,12 @@ pub use api_keys::{
 pub use connectors::{ConnectorError, ConnectorRequest};
 pub use curators::CuratorError;
 pub use document_sets::{DocumentSetError, DocumentSetUpdate, DocumentSetView};
+pub use documents::FlagError;
 pub use groups::{GroupError, GroupView};
 pub use key_name::{InvalidKeyName, KEY_NAME_CHARS_MAX, check_key_name, is_printable};
 pub use pairs::{PairError, PairRequest, PairView};
+pub use runs::{FailingPair, PairProgress, RunError, RunView};
+pub use statuses::{Comparison, LastRunView, PairStatusView, SourceStatusView, StatusFilter};
 pub use token_limits::{SpentBudget, TokenBudgetError, TokenLimitError};
 
 impl Engine {

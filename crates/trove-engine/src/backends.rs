@@ -3,10 +3,11 @@ use std::sync::Arc;
 use crate::system::{SystemClock, SystemIds};
 use trove_domain::port::{
     AccessFilter, AccessTokenStore, AgentStore, ApiKeyStore, AuditLog, CcPairStore, Clock,
-    ConnectorStore, CredentialStore, DocumentIndex, DocumentSetStore, DocumentStore,
-    EmbeddingModel, FileStore, GroupStore, IdGenerator, IndexAttemptStore, InvitationStore,
-    JobQueue, LanguageModel, LanguageModelFactory, LlmProviderStore, ProfileStore, SearchHistory,
-    SecretCipher, SessionStore, SourceFactory, TokenLimitStore, UserStore, WorkspaceStore,
+    ConnectorStore, CredentialStore, DocumentFlagStore, DocumentIndex, DocumentSetStore,
+    DocumentStore, EmbeddingModel, FileStore, GroupStore, IdGenerator, IndexAttemptStore,
+    InvitationStore, JobQueue, LanguageModel, LanguageModelFactory, LlmProviderStore, ProfileStore,
+    SearchHistory, SecretCipher, SessionStore, SourceFactory, TokenLimitStore, UserStore,
+    WorkspaceStore,
 };
 
 /// Everything outside that an engine works with. Replace any of them in a test with struct update
@@ -38,6 +39,8 @@ pub struct Backends {
     pub sources: Option<Arc<dyn SourceFactory>>,
     /// Contents of files that were uploaded; without it none can be.
     pub files: Option<Arc<dyn FileStore>>,
+    /// What people decide about single documents.
+    pub document_flags: Arc<dyn DocumentFlagStore>,
     /// Connector-credential pairs.
     pub cc_pairs: Arc<dyn CcPairStore>,
     /// Named sets of pairs.
@@ -93,6 +96,7 @@ impl Backends {
             + CcPairStore
             + ConnectorStore
             + CredentialStore
+            + DocumentFlagStore
             + DocumentSetStore
             + DocumentStore
             + GroupStore
@@ -115,6 +119,7 @@ impl Backends {
             llm_providers: Arc::<S>::clone(store),
             secrets: None,
             documents: Arc::<S>::clone(store),
+            document_flags: Arc::<S>::clone(store),
             attempts: Arc::<S>::clone(store),
             connectors: Arc::<S>::clone(store),
             credentials: Arc::<S>::clone(store),

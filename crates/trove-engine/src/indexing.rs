@@ -8,6 +8,7 @@
 
 mod open;
 mod run;
+mod running;
 mod schedule;
 mod tally;
 mod worker;
@@ -19,6 +20,10 @@ use std::time::Duration;
 pub struct IndexingConfig {
     /// Most runs of this process at the same time. Most of what they do is waiting for sources.
     pub runs_max: usize,
+    /// Most of them that read the same kind of system.
+    pub runs_per_source_max: usize,
+    /// A run that is silent for this long is taken over.
+    pub lease: Duration,
     /// How long a source may take for one step.
     pub step_timeout: Duration,
     /// How long a run goes on before another one may have its place.
@@ -35,6 +40,8 @@ impl Default for IndexingConfig {
     fn default() -> Self {
         Self {
             runs_max: 16,
+            runs_per_source_max: 8,
+            lease: Duration::from_secs(15),
             step_timeout: Duration::from_mins(5),
             slice: Duration::from_secs(30),
             tries_max: 8,
@@ -43,9 +50,6 @@ impl Default for IndexingConfig {
         }
     }
 }
-
-/// A run that is silent for this long is taken over.
-const LEASE: Duration = Duration::from_mins(2);
 
 /// How often a run says that it goes on.
 const HEARTBEAT: Duration = Duration::from_secs(1);

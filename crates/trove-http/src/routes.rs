@@ -9,6 +9,7 @@ mod connectors;
 mod credentials;
 mod docs;
 mod document_sets;
+mod flags;
 mod groups;
 mod health;
 mod ingest;
@@ -18,6 +19,7 @@ mod pairs;
 mod profile;
 mod ready;
 mod remove_ingested;
+mod runs;
 mod schema;
 mod search;
 mod search_doc;
@@ -87,6 +89,15 @@ fn sources() -> Vec<Endpoint> {
         Endpoint::new(get(), "/manage/connector/{connector_id}", Curator, Open, connectors::read::get_connector),
 
         Endpoint::new(get(), "/manage/admin/connector/status", Curator, Open, pairs::read::list_connector_statuses),
+        Endpoint::new(post(), "/manage/admin/connector/run-once", Curator, Open, runs::run_once::run_connector),
+        Endpoint::new(post(), "/manage/admin/connector/indexing-status", Curator, Open, runs::statuses::list_indexing_statuses),
+        Endpoint::new(get(), "/manage/admin/connector/failed-indexing-status", Curator, Open, runs::failing::list_failed_indexing_statuses),
+        Endpoint::new(get(), "/manage/admin/cc-pair/{cc_pair_id}/index-attempts", Curator, Open, runs::attempts::list_index_attempts),
+        Endpoint::new(get(), "/manage/admin/cc-pair/{cc_pair_id}/errors", Curator, Open, runs::attempts::list_index_attempt_errors),
+        Endpoint::new(get(), "/manage/admin/doc-boosts", Curator, Open, flags::list_doc_boosts),
+        Endpoint::new(post(), "/manage/admin/doc-boosts", Curator, Open, flags::set_doc_boost),
+        Endpoint::new(post(), "/manage/admin/doc-hidden", Curator, Open, flags::set_doc_hidden),
+        Endpoint::new(get(), "/manage/admin/cc-pair/{cc_pair_id}/get-docs-sync-status", Curator, Open, flags::list_docs_sync_status),
         Endpoint::new(get(), "/manage/connector-status", Chat, Open, pairs::read::list_basic_connector_statuses),
         Endpoint::new(get(), "/manage/indexed-sources", Basic, Open, pairs::read::list_indexed_sources),
         Endpoint::new(put(), "/manage/connector/{connector_id}/credential/{credential_id}", Curator, Open, pairs::write::associate_credential),
@@ -105,6 +116,7 @@ fn sources() -> Vec<Endpoint> {
         Endpoint::new(post(), "/manage/credential/private-key", Curator, Open, credentials::private_key::create_credential_with_key),
         Endpoint::new(get(), "/manage/credential/{credential_id}", Basic, Open, credentials::read::get_credential),
         Endpoint::new(patch(), "/manage/credential/{credential_id}", Basic, Open, credentials::write::update_credential),
+        Endpoint::new(delete(), "/manage/credential/force/{credential_id}", Basic, Open, credentials::write::force_delete_credential),
         Endpoint::new(delete(), "/manage/credential/{credential_id}", Basic, Open, credentials::write::delete_credential),
         Endpoint::new(put(), "/manage/admin/credential/private-key/{credential_id}", Basic, Open, credentials::private_key::put_credential_with_key),
         Endpoint::new(put(), "/manage/admin/credential/{credential_id}", Basic, Open, credentials::write::put_credential),

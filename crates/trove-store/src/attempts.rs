@@ -4,7 +4,7 @@
 mod change;
 mod work;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -22,6 +22,7 @@ use trove_domain::port::{
     AttemptEnd, ClaimedAttempt, Control, FailedPart, IndexAttemptStore, PairRuns, ReadWindow,
     SourceFailure, StepRecord,
 };
+use trove_domain::source::DocumentSource;
 
 use crate::Store;
 use crate::backend::{KEYS_MAX, read};
@@ -257,8 +258,9 @@ impl IndexAttemptStore for Store {
         now: DateTime<Utc>,
         lease: Duration,
         limit: u32,
+        busy: &BTreeSet<DocumentSource>,
     ) -> Result<Vec<ClaimedAttempt>, StoreError> {
-        self.claim_attempts(now, lease, limit).await
+        self.claim_attempts(now, lease, limit, busy).await
     }
 
     #[tracing::instrument(name = "db.index_attempt.heartbeat", level = "debug", skip_all)]
@@ -280,6 +282,16 @@ impl IndexAttemptStore for Store {
         lease: Duration,
     ) -> Result<Control, StoreError> {
         self.write_step(claimed, step, now, lease).await
+    }
+
+    #[tracing::instrument(name = "db.index_attempt.restart", skip_all)]
+    async fn restart(
+        &self,
+        claimed: &ClaimedAttempt,
+        now: DateTime<Utc>,
+        lease: Duration,
+    ) -> Result<Control, StoreError> {
+        self.restart_attempt(claimed, now, lease).await
     }
 
     #[tracing::instrument(name = "db.index_attempt.put_back", skip_all)]

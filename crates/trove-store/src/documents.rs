@@ -2,6 +2,7 @@
 
 mod attributes;
 mod batch;
+mod flags;
 mod rows;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -3,6 +3,7 @@
 mod ends;
 mod work;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -37,6 +38,7 @@ macro_rules! index_attempt_store_contract {
                 a_lease_that_is_prolonged_holds,
                 a_step_is_recorded_whole,
                 the_source_goes_on_where_the_last_step_ended,
+                an_attempt_of_a_busy_source_is_not_claimed,
                 an_attempt_that_waits_is_not_claimed_before_its_time,
                 a_released_attempt_is_free_at_once,
                 those_that_waited_longest_come_first,
@@ -46,6 +48,8 @@ macro_rules! index_attempt_store_contract {
                 errors_do_not_move_the_window,
                 an_interrupted_run_resumes_from_its_checkpoint,
                 a_complete_run_leaves_no_checkpoint,
+                a_run_begins_anew_when_its_worker_says_so,
+                a_success_carries_over_where_the_next_run_begins,
                 five_failures_in_a_row_make_a_failing_pair,
                 one_failure_is_enough_where_nothing_tries_again,
                 five_invalid_runs_in_a_row_make_an_invalid_pair,
@@ -84,7 +88,8 @@ pub(crate) async fn begin(stores: &Stores, pair: CcPairId, second: i64) -> Index
 
 /// Takes the one attempt that there is for a minute.
 pub(crate) async fn claim(stores: &Stores, second: i64) -> ClaimedAttempt {
-    let mut claimed = stores.attempts.claim(at(second), MINUTE, 10).await.unwrap();
+    let mut claimed =
+        stores.attempts.claim(at(second), MINUTE, 10, &BTreeSet::new()).await.unwrap();
     assert_eq!(claimed.len(), 1, "{claimed:?}");
     claimed.remove(0)
 }

@@ -18,6 +18,7 @@ pub mod cc_pair_store;
 pub mod clock;
 pub mod connector_store;
 pub mod credential_store;
+pub mod document_flag_store;
 pub mod document_index;
 pub mod document_set_store;
 pub mod document_store;

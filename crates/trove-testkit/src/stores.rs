@@ -17,10 +17,10 @@ use trove_domain::id::{CcPairId, DocumentId, GroupId, UserId};
 use trove_domain::job::{ClaimedJob, NewJob};
 use trove_domain::port::{
     AccessFilter, AccessTokenStore, AgentStore, ApiKeyStore, CcPairStore, ConnectorStore,
-    CredentialStore, DocumentSetStore, DocumentStore, GroupStore, IndexAttemptStore, IndexedMark,
-    InvitationStore, JobQueue, LlmProviderStore, NewCcPair, NewDocumentSet, NewUser, ProfileStore,
-    Registration, SearchHistory, SessionStore, TokenLimitStore, UserChange, UserStore,
-    WorkspaceStore,
+    CredentialStore, DocumentFlagStore, DocumentSetStore, DocumentStore, GroupStore,
+    IndexAttemptStore, IndexedMark, InvitationStore, JobQueue, LlmProviderStore, NewCcPair,
+    NewDocumentSet, NewUser, ProfileStore, Registration, SearchHistory, SessionStore,
+    TokenLimitStore, UserChange, UserStore, WorkspaceStore,
 };
 use trove_domain::source::DocumentSource;
 use trove_domain::user::TokenHash;
@@ -74,6 +74,8 @@ pub struct Stores {
     pub sets: Arc<dyn DocumentSetStore>,
     /// The registry.
     pub documents: Arc<dyn DocumentStore>,
+    /// What people decide about documents.
+    pub flags: Arc<dyn DocumentFlagStore>,
     /// What users searched for.
     pub searches: Arc<dyn SearchHistory>,
     /// Deferred work.
@@ -104,6 +106,7 @@ impl Stores {
             + CcPairStore
             + ConnectorStore
             + CredentialStore
+            + DocumentFlagStore
             + DocumentSetStore
             + DocumentStore
             + JobQueue
@@ -128,6 +131,7 @@ impl Stores {
             attempts: store.clone(),
             sets: store.clone(),
             documents: store.clone(),
+            flags: store.clone(),
             searches: store.clone(),
             jobs: store.clone(),
             token_limits: store.clone(),

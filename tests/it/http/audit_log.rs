@@ -20,6 +20,7 @@ use crate::server::{Answer, Client, Server, document};
 const WITHOUT_RECORD: &[(&str, &str)] = &[
     ("POST /search", "reads"),
     ("POST /search/send-search-message", "reads"),
+    ("POST /manage/admin/connector/indexing-status", "reads"),
     ("POST /ingestion", "content of documents, which the registry tells of"),
     ("DELETE /ingestion/{document_id}", "content of documents, which the registry tells of"),
     ("POST /persona/labels", "words that agents are found by"),
@@ -79,12 +80,24 @@ fn connected() -> Vec<(&'static str, AuditAction, Value)> {
             Value::Null,
         ),
         ("POST /manage/admin/connector-with-mock-credential", CreatePair, connector()),
+        (
+            "POST /manage/admin/doc-boosts",
+            FlagDocument,
+            json!({"document_id": "nothing", "boost": 1}),
+        ),
+        (
+            "POST /manage/admin/doc-hidden",
+            FlagDocument,
+            json!({"document_id": "nothing", "hidden": true}),
+        ),
+        ("POST /manage/admin/connector/run-once", RunPair, json!({"connector_id": 4711})),
         ("PUT /manage/admin/cc-pair/{cc_pair_id}/status", ChangePair, json!({"status": "PAUSED"})),
         ("PUT /manage/admin/cc-pair/{cc_pair_id}/property", ChangePair, property),
         ("PUT /manage/admin/credential/swap", SwapCredential, swap),
         ("PATCH /manage/credential/{credential_id}", UpdateCredential, json!({})),
         ("PUT /manage/admin/credential/{credential_id}", UpdateCredential, data),
         ("DELETE /manage/credential/{credential_id}", DeleteCredential, Value::Null),
+        ("DELETE /manage/credential/force/{credential_id}", DeleteCredential, Value::Null),
         ("DELETE /manage/admin/credential/{credential_id}", DeleteCredential, Value::Null),
     ]
 }

@@ -9,6 +9,7 @@ mod authorization;
 mod connectors;
 mod credentials;
 mod document_sets;
+mod flags;
 mod hostile;
 mod hostile_headers;
 mod hostile_people;

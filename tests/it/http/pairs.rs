@@ -289,3 +289,23 @@ async fn a_curator_does_not_send_anothers_secret_elsewhere() {
     let own = create(&curator, own).await;
     associate(&curator, own, secret, public("own")).await.refused(401, "UNAUTHENTICATED");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_credential_goes_with_its_pairs_when_somebody_insists() {
+    let server = Server::start().await;
+    let admin = server.user("admin@example.com", Role::Admin).await;
+    let curator = server.user("curator@example.com", Role::GlobalCurator).await;
+    let (connector, credential, pair) = made(&admin, "Drive").await;
+    let path = format!("/api/manage/credential/force/{credential}");
+    // Somebody else's, and none.
+    let answer = curator.delete(&path).await;
+    let foreign = answer.refused(400, "INVALID_INPUT").replace(&credential.to_string(), "ID");
+    let missing = curator.delete("/api/manage/credential/force/4711").await;
+    assert_eq!(missing.refused(400, "INVALID_INPUT").replace("4711", "ID"), foreign);
+    admin.get(&format!("{ADMIN}/cc-pair/{pair}")).await.ok();
+    let done = admin.delete(&path).await.ok();
+    assert_eq!((&done["success"], &done["data"]), (&json!(true), &json!(credential)));
+    admin.get(&format!("{ADMIN}/cc-pair/{pair}")).await.refused(404, "NOT_FOUND");
+    admin.get(&format!("/api/manage/connector/{connector}")).await.ok();
+    admin.delete(&path).await.refused(400, "INVALID_INPUT");
+}

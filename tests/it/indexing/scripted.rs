@@ -59,6 +59,22 @@ impl Play {
         Self::Invalid(why)
     }
 
+    /// The step names what has not changed.
+    pub(super) fn unchanged<const N: usize>(mut self, names: [&str; N]) -> Self {
+        if let Self::Step(step) = &mut self {
+            step.unchanged = names.map(|name| DocumentId::new(name).unwrap()).to_vec();
+        }
+        self
+    }
+
+    /// The step, the last one, says where the next run may begin.
+    pub(super) fn carrying(mut self, step: usize) -> Self {
+        if let Self::Step(last) = &mut self {
+            last.carry = Some(Checkpoint(json!(step)));
+        }
+        self
+    }
+
     pub(super) fn skipping(mut self, name: &str) -> Self {
         if let Self::Step(step) = &mut self {
             let reason = "of no type that is indexed".to_owned();

@@ -1,6 +1,9 @@
-//! `trove connector list|show`: on the database itself, also while the service runs.
+//! `trove connector list|show|run|pause|resume|status`: on the database itself, also while the
+//! service runs.
 
-use std::collections::BTreeMap;
+mod status;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::anyhow;
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -41,6 +44,17 @@ async fn obey(engine: &Engine, command: ConnectorCommand) -> anyhow::Result<()> 
     match command {
         ConnectorCommand::List { json } => list(engine, &pairs, json).await,
         ConnectorCommand::Show { id, json } => show(engine, &pairs, ConnectorId(id), json).await,
+        ConnectorCommand::Run { id, from_beginning } => {
+            let asked = engine
+                .run_connector(&operator(), ConnectorId(id), &BTreeSet::new(), from_beginning)
+                .await?;
+            print(&format!("{asked} asked for a run; the service begins it within a second\n"))
+        }
+        ConnectorCommand::Pause { id } => pause(engine, &pairs, ConnectorId(id), true).await,
+        ConnectorCommand::Resume { id } => pause(engine, &pairs, ConnectorId(id), false).await,
+        ConnectorCommand::Status { id, watch, json } => {
+            status::show(engine, id.map(ConnectorId), watch, json).await
+        }
     }
 }
 
@@ -64,6 +78,28 @@ async fn pairs(engine: &Engine) -> anyhow::Result<Pairs> {
     }
 }
 
+/// Pauses every pair of a connector, or lets it go on.
+async fn pause(
+    engine: &Engine,
+    pairs: &Pairs,
+    id: ConnectorId,
+    paused: bool,
+) -> anyhow::Result<()> {
+    engine.connector(id).await.map_err(|_| no_such_connector(id))?;
+    let own = pairs.get(&id).into_iter().flatten();
+    let scheduled: Vec<&SeenPair> = own.filter(|seen| seen.scheduled).collect();
+    anyhow::ensure!(!scheduled.is_empty(), "no schedule runs connector {id}");
+    for seen in &scheduled {
+        engine.pause_pair(&operator(), seen.pair.id, paused).await?;
+    }
+    let done = if paused { "paused" } else { "active" };
+    print(&format!("{} {done}\n", scheduled.len()))
+}
+
+fn no_such_connector(id: ConnectorId) -> anyhow::Error {
+    anyhow!("there is no connector {id}; `trove connector list` shows all of them")
+}
+
 async fn list(engine: &Engine, pairs: &Pairs, json: bool) -> anyhow::Result<()> {
     let mut connectors = Vec::new();
     let mut after = None;
@@ -85,9 +121,7 @@ async fn list(engine: &Engine, pairs: &Pairs, json: bool) -> anyhow::Result<()> 
 }
 
 async fn show(engine: &Engine, pairs: &Pairs, id: ConnectorId, json: bool) -> anyhow::Result<()> {
-    let connector = engine.connector(id).await.map_err(|_| {
-        anyhow!("there is no connector {id}; `trove connector list` shows all of them")
-    })?;
+    let connector = engine.connector(id).await.map_err(|_| no_such_connector(id))?;
     if json {
         return print_json(&as_json(&connector, pairs));
     }

@@ -29,6 +29,12 @@ pub struct IndexingSection {
     pub web_pages_max: usize,
     /// Most runs at the same time. Default 16: most of what they do is waiting.
     pub runs_max: usize,
+    /// Most of them that read the same kind of system. Default 8.
+    pub runs_per_source_max: usize,
+    /// How long a run may be silent before another process takes it over, in milliseconds. Default
+    /// 15 s: so long waits a run after its process was killed.
+    #[serde(rename = "lease_ms", with = "millis")]
+    pub lease: Duration,
 }
 
 impl Default for IndexingSection {
@@ -39,6 +45,8 @@ impl Default for IndexingSection {
             allowed_networks: Vec::new(),
             web_pages_max: 20_000,
             runs_max: 16,
+            runs_per_source_max: 8,
+            lease: Duration::from_secs(15),
         }
     }
 }
@@ -71,6 +79,18 @@ pub(super) const RULES: &[Rule] = &[
         key: "indexing.runs_max",
         accepted: "a whole number from 1 to 256",
         holds: |config| (1..=256).contains(&config.indexing.runs_max),
+    },
+    Rule {
+        key: "indexing.runs_per_source_max",
+        accepted: "a whole number from 1 to 256",
+        holds: |config| (1..=256).contains(&config.indexing.runs_per_source_max),
+    },
+    Rule {
+        key: "indexing.lease_ms",
+        accepted: "a whole number of milliseconds from 2000 to 600000",
+        holds: |config| {
+            (Duration::from_secs(2)..=Duration::from_mins(10)).contains(&config.indexing.lease)
+        },
     },
 ];
 

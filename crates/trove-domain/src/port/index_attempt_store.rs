@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,6 +12,7 @@ use crate::indexing::{
 };
 use crate::page::NumberedPage;
 use crate::port::{Checkpoint, SourceFailure};
+use crate::source::DocumentSource;
 
 /// Finished attempts of a pair that are kept whatever their age.
 pub const ATTEMPTS_KEPT: u32 = 10;
@@ -20,6 +22,8 @@ pub const ATTEMPTS_KEPT: u32 = 10;
 pub struct ClaimedAttempt {
     /// The attempt, in progress.
     pub attempt: IndexAttempt,
+    /// The system that it reads.
+    pub source: DocumentSource,
     /// Where the source goes on; `None` at its beginning.
     pub checkpoint: Option<Checkpoint>,
     /// How often it was claimed, this time included: what tells its worker from an earlier one.
@@ -51,7 +55,7 @@ pub enum Control {
 }
 
 /// How an attempt ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AttemptEnd {
     /// What came of it: a finished status.
     pub status: AttemptStatus,
@@ -59,6 +63,9 @@ pub struct AttemptEnd {
     pub error: Option<String>,
     /// Whether configuration or credential are to blame.
     pub is_invalid: bool,
+    /// With a success: where the next run begins that is not asked for everything
+    /// ([`SourceStep::carry`](crate::port::SourceStep::carry)).
+    pub carry: Option<Checkpoint>,
 }
 
 /// The latest runs of a pair, for lists of pairs.
@@ -101,7 +108,8 @@ pub trait IndexAttemptStore: Send + Sync + 'static {
     /// Begins a run that waits for a worker, when the schedule of the pair still is `expected`;
     /// `None` otherwise. Takes the trigger back; a pair that never ran is in its first run.
     ///
-    /// One that resumes goes on from the checkpoint of the last one.
+    /// One that resumes goes on from the checkpoint of the last one; one that does not begins with
+    /// what the last one carries over, where that succeeded and not everything is asked for.
     async fn begin(
         &self,
         pair: CcPairId,
@@ -111,12 +119,14 @@ pub trait IndexAttemptStore: Send + Sync + 'static {
     ) -> Result<Option<IndexAttemptId>, StoreError>;
 
     /// Takes up to `limit` attempts for `lease` that wait, wait no longer to be tried again, or were
-    /// abandoned, those first that nothing happened to for longest. No two workers get the same.
+    /// abandoned, those first that nothing happened to for longest; none of the `busy` sources. No
+    /// two workers get the same.
     async fn claim(
         &self,
         now: DateTime<Utc>,
         lease: Duration,
         limit: u32,
+        busy: &BTreeSet<DocumentSource>,
     ) -> Result<Vec<ClaimedAttempt>, StoreError>;
 
     /// Prolongs the lease.
@@ -132,6 +142,14 @@ pub trait IndexAttemptStore: Send + Sync + 'static {
         &self,
         claimed: &ClaimedAttempt,
         step: StepRecord,
+        now: DateTime<Utc>,
+        lease: Duration,
+    ) -> Result<Control, StoreError>;
+
+    /// Begins the attempt anew, without a checkpoint and with nothing done.
+    async fn restart(
+        &self,
+        claimed: &ClaimedAttempt,
         now: DateTime<Utc>,
         lease: Duration,
     ) -> Result<Control, StoreError>;

@@ -5,6 +5,7 @@
 
 mod content;
 mod error;
+mod force;
 mod private_key;
 
 use std::collections::BTreeSet;

@@ -441,7 +441,11 @@ impl Engine {
     }
 
     /// Fails unless `caller` may change the pair.
-    async fn require_editable_pair(&self, caller: &Caller, id: CcPairId) -> Result<(), PairError> {
+    pub(in crate::administration) async fn require_editable_pair(
+        &self,
+        caller: &Caller,
+        id: CcPairId,
+    ) -> Result<(), PairError> {
         match self.backends().cc_pairs.find_seen(caller, id).await? {
             None => Err(PairError::NoSuchPair(id)),
             Some(seen) if !seen.editable => Err(PairError::Forbidden(id)),

@@ -9,12 +9,15 @@ use trove_domain::error::StoreError;
 use trove_domain::id::DocumentId;
 use trove_domain::indexing::{AttemptStatus, Progress, StopReason};
 use trove_domain::port::{
-    AttemptEnd, CHECKPOINT_BYTES_MAX, ClaimedAttempt, Control, SourceError, SourceStep,
+    AttemptEnd, CHECKPOINT_BYTES_MAX, Checkpoint, ClaimedAttempt, Control, SourceError, SourceStep,
 };
 
 use super::tally::{tally, with_causes};
-use super::{HEARTBEAT, KEEP_DAYS, LEASE, VALIDATION_PREFIX};
+use super::{HEARTBEAT, KEEP_DAYS, VALIDATION_PREFIX};
 use crate::Engine;
+
+/// Documents that are looked up at a time.
+const PAGE: usize = 500;
 
 /// The longest pause that a source is given.
 const PAUSE_MAX: Duration = Duration::from_hours(24);
@@ -72,7 +75,7 @@ impl Engine {
     ) -> Result<(), StoreError> {
         let attempt = &claimed.attempt;
         let (progress, tries) = (attempt.progress, attempt.tries);
-        let mut work = Work { engine: self, claimed, stop, progress, tries };
+        let mut work = Work { engine: self, claimed, stop, progress, tries, carry: None };
         let ended = match attempt.stop {
             Some(reason) => Ended::Stopped(reason),
             None => work.steps().await?,
@@ -90,9 +93,15 @@ struct Work<'a> {
     progress: Progress,
     /// How often the step under way was tried in vain.
     tries: u32,
+    /// Where the next run begins, once this one has succeeded.
+    carry: Option<Checkpoint>,
 }
 
 impl Work<'_> {
+    fn lease(&self) -> Duration {
+        self.engine.config().indexing.lease
+    }
+
     fn now(&self) -> DateTime<Utc> {
         self.engine.backends().clock.now()
     }
@@ -105,8 +114,9 @@ impl Work<'_> {
         let engine = self.engine;
         let open = async {
             let source = engine.open_pair(attempt.pair).await?;
-            // What is wrong is told before anything is read, and costs no step.
-            if attempt.steps == 0 {
+            // What is wrong is told before anything is read, and costs no step. Where something was
+            // read before, reading on tells it.
+            if self.claimed.checkpoint.is_none() && attempt.steps == 0 {
                 source.check().await?;
             }
             Ok(source)
@@ -121,7 +131,21 @@ impl Work<'_> {
                 Ok(step) => step,
                 Err(ended) => return Ok(ended),
             };
+            if !self.knows(&step.unchanged).await? {
+                // What is gone here has not changed there, so that only reading everything helps.
+                if checkpoint.is_none() {
+                    let told = "the source names documents as unchanged that it never sent";
+                    return Ok(Ended::Failed(told.to_owned()));
+                }
+                tracing::info!(pair = %attempt.pair, "documents are missing: everything is read");
+                checkpoint = None;
+                if let Some(ended) = self.begin_anew().await? {
+                    return Ok(ended);
+                }
+                continue;
+            }
             checkpoint.clone_from(&step.next);
+            self.carry.clone_from(&step.carry);
             if let Some(ended) = self.take(step).await? {
                 return Ok(ended);
             }
@@ -132,6 +156,34 @@ impl Work<'_> {
                 return Ok(Ended::Yielded);
             }
         }
+    }
+
+    /// Whether all of them are in the index for this pair, as they would be indexed now.
+    async fn knows(&self, ids: &[DocumentId]) -> Result<bool, StoreError> {
+        let backends = self.engine.backends();
+        let model = self.engine.embedding_model_name();
+        for ids in ids.chunks(PAGE) {
+            let records = backends.documents.get(ids).await?;
+            let are_known = records.iter().all(|record| {
+                record.as_ref().is_some_and(|record| {
+                    record.content_hash.is_some()
+                        && record.cc_pairs.contains(&self.claimed.attempt.pair)
+                        && (model.is_none() || record.embedding_model == model)
+                })
+            });
+            if !are_known {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Forgets what this run has done.
+    async fn begin_anew(&mut self) -> Result<Option<Ended>, StoreError> {
+        let attempts = &self.engine.backends().attempts;
+        let control = attempts.restart(self.claimed, self.now(), self.lease()).await?;
+        self.progress = Progress::default();
+        Ok(ended(control))
     }
 
     /// Does a part of the work, says meanwhile that the run goes on, and learns whether it shall.
@@ -158,7 +210,7 @@ impl Work<'_> {
                 }
                 _ = beat.tick() => {
                     let attempts = &self.engine.backends().attempts;
-                    let control = attempts.heartbeat(self.claimed, self.now(), LEASE).await?;
+                    let control = attempts.heartbeat(self.claimed, self.now(), self.lease()).await?;
                     if let Some(ended) = ended(control) {
                         return Ok(Err(ended));
                     }
@@ -169,7 +221,11 @@ impl Work<'_> {
 
     /// Indexes what a step has read, and records it.
     async fn take(&mut self, mut step: SourceStep) -> Result<Option<Ended>, StoreError> {
-        let size = step.next.as_ref().map_or(0, |next| next.0.to_string().len());
+        let size = |kept: Option<&Checkpoint>| kept.map_or(0, |kept| kept.0.to_string().len());
+        if size(self.carry.as_ref()) > CHECKPOINT_BYTES_MAX {
+            self.carry = None;
+        }
+        let size = size(step.next.as_ref());
         if size > CHECKPOINT_BYTES_MAX {
             let told = format!("the source keeps {size} bytes to go on with, more than is kept");
             return Ok(Some(Ended::Failed(told)));
@@ -189,7 +245,7 @@ impl Work<'_> {
         };
         let done = record.progress;
         let attempts = &self.engine.backends().attempts;
-        let control = attempts.record_step(self.claimed, record, self.now(), LEASE).await?;
+        let control = attempts.record_step(self.claimed, record, self.now(), self.lease()).await?;
         if control != Control::Lost {
             self.progress += done;
             self.tries = 0;
@@ -223,7 +279,8 @@ impl Work<'_> {
             }
             Ended::Stopped(reason) => end(AttemptStatus::Canceled, reason.told().to_owned()),
             Ended::Complete if self.progress.failed == 0 => {
-                AttemptEnd { status: AttemptStatus::Success, error: None, is_invalid: false }
+                let carry = self.carry.clone();
+                AttemptEnd { status: AttemptStatus::Success, error: None, is_invalid: false, carry }
             }
             Ended::Complete => {
                 let told = format!("{} documents or parts failed", self.progress.failed);
@@ -256,5 +313,5 @@ impl Work<'_> {
 }
 
 fn end(status: AttemptStatus, told: String) -> AttemptEnd {
-    AttemptEnd { status, error: Some(told), is_invalid: false }
+    AttemptEnd { status, error: Some(told), is_invalid: false, carry: None }
 }

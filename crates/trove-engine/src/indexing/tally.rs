@@ -19,12 +19,15 @@ pub(super) fn tally(
 ) -> Result<StepRecord, String> {
     let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
     let mut progress = Progress {
-        enumerated: count(links.len() + step.failures.len() + step.skipped.len()),
+        enumerated: count(
+            links.len() + step.failures.len() + step.skipped.len() + step.unchanged.len(),
+        ),
+        unchanged: count(step.unchanged.len()),
         skipped: count(step.skipped.len()),
         ..Progress::default()
     };
     let mut failures = step.failures;
-    let mut indexed = Vec::new();
+    let mut indexed = step.unchanged;
     for ((id, link), outcome) in links.iter().zip(outcomes) {
         match outcome {
             IngestOutcome::Indexed { new: true } => progress.new += 1,

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use trove_domain::error::StoreError;
 
-use super::LEASE;
+use super::running::Running;
 use crate::{Engine, log};
 
 /// How often the worker looks for runs that are due, or that others have begun.
@@ -17,40 +16,34 @@ impl Engine {
     /// Begins the runs that are due and works on all that wait, some of them at the same time, until
     /// `stop`. Runs that are under way then are given back.
     pub async fn run_indexing(&self, stop: &CancellationToken) {
-        let mut tasks: JoinSet<()> = JoinSet::new();
+        let mut runs = Running::default();
         let mut poll = interval(POLL_INTERVAL);
         poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
-                Some(_) = tasks.join_next() => {}
+                Some(()) = runs.ended() => {}
                 () = self.shared.runs_wanted.notified() => {}
                 _ = poll.tick() => {}
             }
-            if let Err(error) = self.fill(&mut tasks, stop).await {
+            if let Err(error) = self.fill(&mut runs, stop).await {
                 log::warn(&error, "runs of indexing could not be looked for; trying again");
             }
         }
-        while tasks.join_next().await.is_some() {}
+        while runs.ended().await.is_some() {}
     }
 
     /// Has something done wherever there is room.
-    async fn fill(
-        &self,
-        tasks: &mut JoinSet<()>,
-        stop: &CancellationToken,
-    ) -> Result<(), StoreError> {
+    async fn fill(&self, runs: &mut Running, stop: &CancellationToken) -> Result<(), StoreError> {
         self.begin_due_runs().await?;
-        let room = self.config().indexing.runs_max.saturating_sub(tasks.len());
-        let room = u32::try_from(room).unwrap_or(u32::MAX);
-        if room == 0 {
-            return Ok(());
-        }
-        let now = self.backends().clock.now();
-        for claimed in self.backends().attempts.claim(now, LEASE, room).await? {
-            let (engine, stop) = (self.clone(), stop.clone());
-            tasks.spawn(async move {
+        let config = self.config().indexing;
+        while runs.len() < config.runs_max {
+            let (now, busy) = (self.backends().clock.now(), runs.busy(config.runs_per_source_max));
+            let claimed = self.backends().attempts.claim(now, config.lease, 1, &busy).await?;
+            let Some(claimed) = claimed.into_iter().next() else { break };
+            let (engine, stop, source) = (self.clone(), stop.clone(), claimed.source);
+            runs.add(source, async move {
                 if let Err(error) = engine.work_on_run(&claimed, &stop).await {
                     log::warn(&error, "a run of indexing could not be recorded; it goes on later");
                 }

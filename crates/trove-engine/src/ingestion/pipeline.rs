@@ -140,7 +140,8 @@ impl Engine {
         })
     }
 
-    fn embedding_model_name(&self) -> Option<String> {
+    /// The model that vectors come from now.
+    pub(crate) fn embedding_model_name(&self) -> Option<String> {
         self.backends().embedding_model.as_ref().map(|model| model.info().name.clone())
     }
 

@@ -10,8 +10,9 @@ use utoipa::{OpenApi, PartialSchema, ToSchema};
 
 use super::{
     access_tokens, agents, api_keys, auth, connector_docs, connectors, credentials, docs,
-    document_sets, groups, health, ingest, ingested, llm, pairs, profile, ready, remove_ingested,
-    search, search_history, send_search_message, token_limits, tools, users, version, workspace,
+    document_sets, flags, groups, health, ingest, ingested, llm, pairs, profile, ready,
+    remove_ingested, runs, search, search_history, send_search_message, token_limits, tools, users,
+    version, workspace,
 };
 use crate::error::ErrorBody;
 use crate::validation::{
@@ -44,6 +45,11 @@ use crate::validation::{
         connectors::read::list_connectors, connectors::read::list_all_connectors,
         connectors::read::get_connector, connectors::write::create_connector,
         connectors::write::update_connector, connectors::write::delete_connector,
+        flags::list_doc_boosts, flags::set_doc_boost, flags::set_doc_hidden,
+        flags::list_docs_sync_status,
+        runs::run_once::run_connector, runs::statuses::list_indexing_statuses,
+        runs::failing::list_failed_indexing_statuses, runs::attempts::list_index_attempts,
+        runs::attempts::list_index_attempt_errors,
         pairs::read::list_connector_statuses, pairs::read::list_basic_connector_statuses,
         pairs::read::list_indexed_sources, pairs::read::get_pair,
         pairs::write::associate_credential, pairs::write::dissociate_credential,
@@ -53,6 +59,7 @@ use crate::validation::{
         credentials::read::list_similar_credentials, credentials::read::get_credential,
         credentials::write::create_credential, credentials::write::put_credential,
         credentials::write::update_credential, credentials::write::delete_credential,
+        credentials::write::force_delete_credential,
         credentials::write::delete_any_credential,
         credentials::private_key::create_credential_with_key,
         credentials::private_key::put_credential_with_key,

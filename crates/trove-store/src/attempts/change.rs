@@ -10,7 +10,7 @@ use trove_domain::error::StoreError;
 use trove_domain::id::{CcPairId, IndexAttemptId};
 use trove_domain::indexing::schedule::{REPEATED_FAILURES, RunPlan, Schedule};
 use trove_domain::indexing::{AttemptStatus, IndexAttempt, IndexingTrigger, StopReason};
-use trove_domain::port::{ATTEMPTS_KEPT, AttemptEnd, ClaimedAttempt, Control};
+use trove_domain::port::{ATTEMPTS_KEPT, AttemptEnd, Checkpoint, ClaimedAttempt, Control};
 
 use super::work::{held, hold};
 use super::{AttemptRow, PairRow, latest, load_schedules, schedule};
@@ -75,17 +75,18 @@ impl Store {
             if present.is_none_or(|(_, present)| present != *expected) {
                 return Ok(None);
             }
-            let checkpoint: Option<Option<String>> = if plan.resumes {
-                index_attempt::table
-                    .filter(index_attempt::cc_pair_id.eq(pair.0))
-                    .order(index_attempt::id.desc())
-                    .select(index_attempt::checkpoint)
-                    .first(conn)
-                    .await
-                    .optional()?
-            } else {
-                None
-            };
+            // Of an interrupted one it is where it was; of one that succeeded, what it carries over.
+            let last: Option<(String, Option<String>)> = index_attempt::table
+                .filter(index_attempt::cc_pair_id.eq(pair.0))
+                .order(index_attempt::id.desc())
+                .select((index_attempt::status, index_attempt::checkpoint))
+                .first(conn)
+                .await
+                .optional()?;
+            let success = AttemptStatus::Success.as_str();
+            let checkpoint = last
+                .filter(|(status, _)| plan.resumes || (!plan.from_beginning && status == success))
+                .and_then(|(_, checkpoint)| checkpoint);
             let id: i32 = diesel::insert_into(index_attempt::table)
                 .values((
                     index_attempt::cc_pair_id.eq(pair.0),
@@ -93,7 +94,7 @@ impl Store {
                     index_attempt::status.eq(AttemptStatus::NotStarted.as_str()),
                     index_attempt::window_start.eq(Time(plan.window.start)),
                     index_attempt::window_end.eq(Time(plan.window.end)),
-                    index_attempt::checkpoint.eq(checkpoint.flatten()),
+                    index_attempt::checkpoint.eq(checkpoint),
                     index_attempt::created_at.eq(Time(now)),
                     index_attempt::updated_at.eq(Time(now)),
                 ))
@@ -121,7 +122,8 @@ impl Store {
         keep_after: DateTime<Utc>,
     ) -> Result<Control, StoreError> {
         let pair = claimed.attempt.pair.0;
-        let AttemptEnd { status, error, is_invalid } = end;
+        let AttemptEnd { status, error, is_invalid, carry } = end;
+        let carry = carry.map(|Checkpoint(value)| value.to_string());
         transact!(self, "index_attempt.finish", |conn| {
             conn.lock_pairs(&[pair]).await?;
             let control = hold!(conn, claimed);
@@ -138,11 +140,17 @@ impl Store {
                 .execute(conn)
                 .await?;
             if status.is_complete() {
-                // Whoever begins anew needs no place to go on from.
-                diesel::update(index_attempt::table.find(claimed.attempt.id.0))
+                // Whoever begins anew needs no place to go on from, and earlier ones no longer do.
+                diesel::update(index_attempt::table.filter(index_attempt::cc_pair_id.eq(pair)))
                     .set(index_attempt::checkpoint.eq(None::<String>))
                     .execute(conn)
                     .await?;
+                if status == AttemptStatus::Success && carry.is_some() {
+                    diesel::update(index_attempt::table.find(claimed.attempt.id.0))
+                        .set(index_attempt::checkpoint.eq(carry))
+                        .execute(conn)
+                        .await?;
+                }
                 let first = [CcPairStatus::Scheduled, CcPairStatus::InitialIndexing]
                     .map(CcPairStatus::as_str);
                 diesel::update(cc_pair::table.find(pair).filter(cc_pair::status.eq_any(first)))

@@ -1,5 +1,6 @@
 //! What workers do with an attempt that is theirs.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -9,13 +10,14 @@ use trove_domain::error::StoreError;
 use trove_domain::id::{DocumentId, IndexAttemptId};
 use trove_domain::indexing::{AttemptStatus, IndexAttempt, StopReason};
 use trove_domain::port::{Checkpoint, ClaimedAttempt, Control, FailedPart, StepRecord};
+use trove_domain::source::DocumentSource;
 
 use super::AttemptRow;
 use crate::Store;
 use crate::backend::{KEYS_MAX, Sqlite, read, transact};
 use crate::error::{Failure, corrupt};
 use crate::jobs::after;
-use crate::schema::{index_attempt, index_attempt_error};
+use crate::schema::{cc_pair, connector, index_attempt, index_attempt_error};
 use crate::sql::Time;
 
 /// Most errors of one attempt that are kept; its progress counts the others, too.
@@ -23,7 +25,12 @@ const ERRORS_KEPT: i64 = 10_000;
 
 /// Attempts that a worker may take, those first that nothing happened to for longest.
 macro_rules! claimable {
-    ($now:expr, $limit:expr) => {{
+    ($now:expr, $limit:expr, $busy:expr) => {{
+        let busy: Vec<&str> = $busy.iter().map(|source| source.as_str()).collect();
+        let of_busy = cc_pair::table
+            .inner_join(connector::table)
+            .filter(connector::source.eq_any(busy))
+            .select(cc_pair::id);
         let unfinished = [AttemptStatus::NotStarted, AttemptStatus::InProgress];
         let free =
             index_attempt::leased_until.is_null().or(index_attempt::leased_until.lt(Time($now)));
@@ -32,6 +39,7 @@ macro_rules! claimable {
             .filter(index_attempt::status.eq_any(unfinished.map(AttemptStatus::as_str)))
             .filter(free)
             .filter(due)
+            .filter(index_attempt::cc_pair_id.ne_all(of_busy))
             .order((index_attempt::updated_at, index_attempt::id))
             .limit(i64::from($limit))
             .select(index_attempt::id)
@@ -40,19 +48,34 @@ macro_rules! claimable {
 
 /// Attempts that nobody else can claim before the transaction ends.
 trait Claimable {
-    async fn claimable(&mut self, now: DateTime<Utc>, limit: u32) -> QueryResult<Vec<i32>>;
+    async fn claimable(
+        &mut self,
+        now: DateTime<Utc>,
+        limit: u32,
+        busy: &BTreeSet<DocumentSource>,
+    ) -> QueryResult<Vec<i32>>;
 }
 
 impl Claimable for Sqlite {
-    async fn claimable(&mut self, now: DateTime<Utc>, limit: u32) -> QueryResult<Vec<i32>> {
-        claimable!(now, limit).load(self).await
+    async fn claimable(
+        &mut self,
+        now: DateTime<Utc>,
+        limit: u32,
+        busy: &BTreeSet<DocumentSource>,
+    ) -> QueryResult<Vec<i32>> {
+        claimable!(now, limit, busy).load(self).await
     }
 }
 
 impl Claimable for AsyncPgConnection {
-    async fn claimable(&mut self, now: DateTime<Utc>, limit: u32) -> QueryResult<Vec<i32>> {
+    async fn claimable(
+        &mut self,
+        now: DateTime<Utc>,
+        limit: u32,
+        busy: &BTreeSet<DocumentSource>,
+    ) -> QueryResult<Vec<i32>> {
         // Other workers take theirs at the same time.
-        claimable!(now, limit).for_update().skip_locked().load(self).await
+        claimable!(now, limit, busy).for_update().skip_locked().load(self).await
     }
 }
 
@@ -110,10 +133,11 @@ impl Store {
         now: DateTime<Utc>,
         lease: Duration,
         limit: u32,
+        busy: &BTreeSet<DocumentSource>,
     ) -> Result<Vec<ClaimedAttempt>, StoreError> {
         // Polling must not take SQLite's write lock while there is nothing to do.
         let idle = read!(self, "index_attempt.claim", |conn| {
-            let one: Vec<i32> = claimable!(now, limit.min(1)).load(conn).await?;
+            let one: Vec<i32> = claimable!(now, limit.min(1), busy).load(conn).await?;
             Ok(one.is_empty())
         })?;
         if idle {
@@ -121,7 +145,7 @@ impl Store {
         }
         let until = after(now, lease);
         transact!(self, "index_attempt.claim", |conn| {
-            let ids = conn.claimable(now, limit).await?;
+            let ids = conn.claimable(now, limit, busy).await?;
             diesel::update(index_attempt::table.filter(index_attempt::id.eq_any(&ids)))
                 .set((
                     index_attempt::status.eq(AttemptStatus::InProgress.as_str()),
@@ -145,12 +169,21 @@ impl Store {
                 .select((AttemptRow::as_select(), index_attempt::checkpoint, index_attempt::claims))
                 .load(conn)
                 .await?;
+            let sources: Vec<(i32, String)> = index_attempt::table
+                .inner_join(cc_pair::table.inner_join(connector::table))
+                .filter(index_attempt::id.eq_any(&ids))
+                .select((index_attempt::id, connector::source))
+                .load(conn)
+                .await?;
+            let mut sources: BTreeMap<i32, String> = sources.into_iter().collect();
             let mut claimed = Vec::with_capacity(rows.len());
             for (row, text, claims) in rows {
+                let source = sources.remove(&row.id).unwrap_or_default();
+                let source = source.parse().map_err(corrupt("index attempt", row.id))?;
                 let checkpoint = checkpoint(row.id, text)?;
                 let (attempt, claim) =
                     (IndexAttempt::try_from(row)?, u32::try_from(claims).unwrap_or(0));
-                claimed.push(ClaimedAttempt { attempt, checkpoint, claim });
+                claimed.push(ClaimedAttempt { attempt, source, checkpoint, claim });
             }
             claimed.sort_unstable_by_key(|claimed: &ClaimedAttempt| {
                 ids.iter().position(|id| IndexAttemptId(*id) == claimed.attempt.id)
@@ -252,6 +285,33 @@ impl Store {
                     .execute(conn)
                     .await?;
             }
+            Ok(control)
+        })
+    }
+
+    pub(super) async fn restart_attempt(
+        &self,
+        claimed: &ClaimedAttempt,
+        now: DateTime<Utc>,
+        lease: Duration,
+    ) -> Result<Control, StoreError> {
+        transact!(self, "index_attempt.restart", |conn| {
+            let control = hold!(conn, claimed);
+            diesel::update(held!(claimed))
+                .set((
+                    index_attempt::steps.eq(0),
+                    index_attempt::checkpoint.eq(None::<String>),
+                    index_attempt::documents_enumerated.eq(0),
+                    index_attempt::documents_new.eq(0),
+                    index_attempt::documents_updated.eq(0),
+                    index_attempt::documents_unchanged.eq(0),
+                    index_attempt::documents_skipped.eq(0),
+                    index_attempt::documents_failed.eq(0),
+                    index_attempt::leased_until.eq(Some(Time(after(now, lease)))),
+                    index_attempt::updated_at.eq(Time(now)),
+                ))
+                .execute(conn)
+                .await?;
             Ok(control)
         })
     }

@@ -57,6 +57,9 @@ macro_rules! suites {
         mod document_store {
             trove_testkit::document_store_contract!($start());
         }
+        mod document_flag_store {
+            trove_testkit::document_flag_store_contract!($start());
+        }
         mod token_limit_store {
             trove_testkit::token_limit_store_contract!($start());
         }

@@ -1,11 +1,13 @@
 //! How runs end, and what becomes of their pairs.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use trove_domain::cc_pair::CcPairStatus;
 use trove_domain::id::CcPairId;
 use trove_domain::indexing::AttemptStatus::{self, Canceled, CompletedWithErrors, Failed, Success};
-use trove_domain::indexing::{IndexAttempt, IndexingTrigger};
+use trove_domain::indexing::{IndexAttempt, IndexingTrigger, Progress};
 use trove_domain::port::{
     ATTEMPTS_KEPT, AttemptEnd, Checkpoint, Control, FailedPart, PairRuns, RunBy, SourceFailure,
     StepRecord,
@@ -20,7 +22,7 @@ pub(crate) fn success() -> AttemptEnd {
 
 fn end(status: AttemptStatus) -> AttemptEnd {
     let error = (status != Success).then(|| format!("it is {}", status.as_str()));
-    AttemptEnd { status, error, is_invalid: false }
+    AttemptEnd { status, error, is_invalid: false, carry: None }
 }
 
 /// One whole run, begun at this second.
@@ -60,7 +62,7 @@ pub async fn a_success_makes_the_pair_active(stores: &Stores) {
     run(stores, pair, 9, success()).await;
     assert_eq!(stores.attempts.list_errors(pair, false, 0, 9).await.unwrap().total, 0);
     assert_eq!(last(stores, pair).await.status, Success);
-    assert_eq!(stores.attempts.claim(at(999), MINUTE, 9).await.unwrap(), []);
+    assert_eq!(stores.attempts.claim(at(999), MINUTE, 9, &BTreeSet::new()).await.unwrap(), []);
     let again = stores.attempts.finish(&claimed, success(), at(3), long_ago()).await.unwrap();
     assert_eq!(again, Control::Lost, "it is over");
 }
@@ -113,6 +115,44 @@ pub async fn a_complete_run_leaves_no_checkpoint(stores: &Stores) {
     stores.attempts.set_trigger(&[pair], IndexingTrigger::Update).await.unwrap();
     begin(stores, pair, 10).await;
     assert_eq!(claim(stores, 10).await.checkpoint, None);
+}
+
+/// Until another run succeeds, and not where somebody asks for everything.
+pub async fn a_success_carries_over_where_the_next_run_begins(stores: &Stores) {
+    let pair = scheduled(stores, "a").await;
+    let carried = Checkpoint(json!({"etags": ["a"]}));
+    let carrying = || AttemptEnd { carry: Some(carried.clone()), ..success() };
+    let next = async |second: i64, trigger, ended: AttemptEnd| {
+        stores.attempts.set_trigger(&[pair], trigger).await.unwrap();
+        begin(stores, pair, second).await;
+        let claimed = claim(stores, second).await;
+        let now = at(second + 1);
+        stores.attempts.finish(&claimed, ended, now, long_ago()).await.unwrap();
+        claimed.checkpoint
+    };
+    use IndexingTrigger::{Reindex, Update};
+    assert_eq!(next(0, Update, carrying()).await, None);
+    assert_eq!(next(10, Reindex, carrying()).await, None);
+    assert_eq!(next(20, Update, carrying()).await, Some(carried.clone()));
+    assert_eq!(next(30, Update, success()).await, Some(carried.clone()));
+    assert_eq!(next(40, Update, carrying()).await, None, "the last one carries nothing over");
+    let incomplete = AttemptEnd { carry: Some(carried.clone()), ..end(CompletedWithErrors) };
+    assert_eq!(next(50, Update, incomplete).await, Some(carried));
+    assert_eq!(next(60, Update, end(Failed)).await, None, "what failed is to be read again");
+}
+
+/// As if nothing had been done.
+pub async fn a_run_begins_anew_when_its_worker_says_so(stores: &Stores) {
+    let pair = scheduled(stores, "a").await;
+    begin(stores, pair, 0).await;
+    let claimed = claim(stores, 0).await;
+    stores.attempts.record_step(&claimed, to("1"), at(1), MINUTE).await.unwrap();
+    assert_eq!(stores.attempts.restart(&claimed, at(2), MINUTE).await.unwrap(), Control::Go);
+    let run = last(stores, pair).await;
+    assert_eq!((run.steps, run.progress), (0, Progress::default()));
+    stores.attempts.release(&claimed, at(3)).await.unwrap();
+    assert_eq!(claim(stores, 4).await.checkpoint, None);
+    assert_eq!(stores.attempts.restart(&claimed, at(5), MINUTE).await.unwrap(), Control::Lost);
 }
 
 /// A cancelled one breaks the row, and a complete one ends it.

@@ -1,10 +1,13 @@
 //! What workers do.
 
+use std::collections::BTreeSet;
+
 use futures::future::join_all;
 use serde_json::json;
 use trove_domain::id::IndexAttemptId;
 use trove_domain::indexing::{AttemptStatus, Progress, StopReason};
 use trove_domain::port::{Checkpoint, Control, FailedPart, ReadWindow, SourceFailure, StepRecord};
+use trove_domain::source::DocumentSource;
 
 use super::{MINUTE, begin, claim, scheduled, to};
 use crate::builders::document_id;
@@ -20,14 +23,15 @@ pub async fn an_attempt_has_one_worker(stores: &Stores) {
     for name in ["a", "b", "c"] {
         begin(stores, scheduled(stores, name).await, 0).await;
     }
-    let claims = join_all((0..6).map(|_| stores.attempts.claim(at(1), MINUTE, 2))).await;
+    let none = BTreeSet::new();
+    let claims = join_all((0..6).map(|_| stores.attempts.claim(at(1), MINUTE, 2, &none))).await;
     let mut ids: Vec<IndexAttemptId> =
         claims.into_iter().flat_map(Result::unwrap).map(|claimed| claimed.attempt.id).collect();
     ids.sort_unstable();
     let count = ids.len();
     ids.dedup();
     assert_eq!((count, ids.len()), (3, 3));
-    assert_eq!(stores.attempts.claim(at(2), MINUTE, 9).await.unwrap(), []);
+    assert_eq!(stores.attempts.claim(at(2), MINUTE, 9, &BTreeSet::new()).await.unwrap(), []);
 }
 
 /// A crash or a hanging machine costs the lease and nothing else.
@@ -54,7 +58,11 @@ pub async fn an_abandoned_attempt_is_taken_over_and_its_worker_writes_nothing(st
     ];
     assert_eq!(lost, [Control::Lost; 4]);
     store.release(&first, at(63)).await.unwrap();
-    assert_eq!(store.claim(at(64), MINUTE, 9).await.unwrap(), [], "it is the second one's");
+    assert_eq!(
+        store.claim(at(64), MINUTE, 9, &BTreeSet::new()).await.unwrap(),
+        [],
+        "it is the second one's"
+    );
     let now = store.list(pair, 0, 1).await.unwrap().items.remove(0);
     assert_eq!((now.steps, now.status), (1, AttemptStatus::InProgress));
     assert_eq!(store.record_step(&second, to("2"), at(64), MINUTE).await.unwrap(), Control::Go);
@@ -67,7 +75,10 @@ pub async fn a_lease_that_is_prolonged_holds(stores: &Stores) {
     for second in [50, 100, 150] {
         let control = stores.attempts.heartbeat(&claimed, at(second), MINUTE).await.unwrap();
         assert_eq!(control, Control::Go);
-        assert_eq!(stores.attempts.claim(at(second + 59), MINUTE, 1).await.unwrap(), []);
+        assert_eq!(
+            stores.attempts.claim(at(second + 59), MINUTE, 1, &BTreeSet::new()).await.unwrap(),
+            []
+        );
     }
     claim(stores, 211).await;
 }
@@ -125,7 +136,7 @@ pub async fn the_source_goes_on_where_the_last_step_ended(stores: &Stores) {
 
 /// Whoever holds it.
 async fn claim_again(stores: &Stores, second: i64) -> trove_domain::port::ClaimedAttempt {
-    match stores.attempts.claim(at(second), MINUTE, 1).await.unwrap().pop() {
+    match stores.attempts.claim(at(second), MINUTE, 1, &BTreeSet::new()).await.unwrap().pop() {
         Some(claimed) => claimed,
         None => claim(stores, second + 61).await,
     }
@@ -145,7 +156,10 @@ pub async fn an_attempt_that_waits_is_not_claimed_before_its_time(stores: &Store
         assert_eq!((now.tries, now.retry_at), (tries, Some(at(second + 30))));
         assert_eq!(now.error.as_deref(), Some("no answer"));
         assert_eq!(now.status, AttemptStatus::InProgress);
-        assert_eq!(stores.attempts.claim(at(second + 29), MINUTE, 1).await.unwrap(), []);
+        assert_eq!(
+            stores.attempts.claim(at(second + 29), MINUTE, 1, &BTreeSet::new()).await.unwrap(),
+            []
+        );
     }
     let claimed = claim(stores, 230).await;
     assert_eq!((claimed.attempt.tries, claimed.attempt.retry_at), (2, None));
@@ -165,6 +179,18 @@ pub async fn a_released_attempt_is_free_at_once(stores: &Stores) {
     assert_eq!(late, Control::Lost);
 }
 
+/// Others are.
+pub async fn an_attempt_of_a_busy_source_is_not_claimed(stores: &Stores) {
+    begin(stores, scheduled(stores, "a").await, 0).await;
+    let source = claim(stores, 0).await;
+    stores.attempts.release(&source, at(1)).await.unwrap();
+    let claim = async |busy| stores.attempts.claim(at(2), MINUTE, 9, &busy).await.unwrap();
+    assert_eq!(claim([source.source].into()).await, []);
+    let other = DocumentSource::Slack;
+    assert_ne!(source.source, other);
+    assert_eq!(claim([other].into()).await.len(), 1);
+}
+
 /// So that a large source leaves room for the others.
 pub async fn those_that_waited_longest_come_first(stores: &Stores) {
     let mut ids = Vec::new();
@@ -172,7 +198,8 @@ pub async fn those_that_waited_longest_come_first(stores: &Stores) {
         ids.push(begin(stores, scheduled(stores, name).await, second).await);
     }
     for (second, expected) in [(10, 0), (11, 1), (12, 2), (13, 0), (14, 1)] {
-        let claimed = stores.attempts.claim(at(second), MINUTE, 1).await.unwrap().remove(0);
+        let claimed =
+            stores.attempts.claim(at(second), MINUTE, 1, &BTreeSet::new()).await.unwrap().remove(0);
         assert_eq!(claimed.attempt.id, ids[expected], "at {second}");
         stores.attempts.record_step(&claimed, to("x"), at(second), MINUTE).await.unwrap();
         stores.attempts.release(&claimed, at(second)).await.unwrap();
@@ -265,7 +292,7 @@ pub async fn a_waiting_attempt_stops_at_once(stores: &Stores) {
         let again = stores.attempts.request_stop(pair, StopReason::Deleting, at(2)).await.unwrap();
         assert!(!again, "there is nothing to stop");
     }
-    assert_eq!(stores.attempts.claim(at(200), MINUTE, 9).await.unwrap(), []);
+    assert_eq!(stores.attempts.claim(at(200), MINUTE, 9, &BTreeSet::new()).await.unwrap(), []);
 }
 
 /// Its worker was lost before it saw the wish.

@@ -64,6 +64,32 @@ pub(in crate::inventory) fn pairs() -> Vec<Row> {
             .sends(|named| connector(named, json!({}))),
         row("GET /manage/admin/cc-pair/{cc_pair_id}", Curator)
             .names(Kind::ScheduledPair, Need::See),
+        row("GET /manage/admin/cc-pair/{cc_pair_id}/index-attempts", Curator)
+            .names(Kind::ScheduledPair, Need::See),
+        row("GET /manage/admin/cc-pair/{cc_pair_id}/errors", Curator)
+            .names(Kind::ScheduledPair, Need::See),
+        row("GET /manage/admin/connector/failed-indexing-status", Curator)
+            .nothing("lists what the caller sees"),
+        row("POST /manage/admin/connector/indexing-status", Curator)
+            .nothing("lists what the caller sees")
+            .sends(|_| body(json!({}))),
+        row("GET /manage/admin/cc-pair/{cc_pair_id}/get-docs-sync-status", Curator)
+            .names(Kind::ScheduledPair, Need::See),
+        row("GET /manage/admin/doc-boosts", Curator)
+            .nothing("lists what the caller may change")
+            .sends(|_| crate::inventory::table::query("?ascending=true&limit=10")),
+        row("POST /manage/admin/doc-boosts", Curator)
+            .nothing("whose a document is goes by its pairs: see http/flags.rs")
+            .done(404)
+            .sends(|_| body(json!({"document_id": "nothing", "boost": 1}))),
+        row("POST /manage/admin/doc-hidden", Curator)
+            .nothing("whose a document is goes by its pairs: see http/flags.rs")
+            .done(404)
+            .sends(|_| body(json!({"document_id": "nothing", "hidden": true}))),
+        row("POST /manage/admin/connector/run-once", Curator)
+            .nothing("connectors are no secret to curators: see http/runs.rs")
+            .done(404)
+            .sends(|_| body(json!({"connector_id": 990_001}))),
         row("PUT /manage/admin/cc-pair/{cc_pair_id}/status", Curator)
             .names(Kind::ScheduledPair, Need::Edit)
             .sends(|_| body(json!({"status": "PAUSED"}))),

@@ -42,6 +42,9 @@ pub(in crate::inventory) fn rows() -> Vec<Row> {
             .names(Kind::Credential, Need::Edit)
             .hidden(401)
             .sends(changed),
+        row("DELETE /manage/credential/force/{credential_id}", Basic)
+            .names(Kind::Credential, Need::Edit)
+            .hidden(400),
         row("DELETE /manage/credential/{credential_id}", Basic)
             .names(Kind::Credential, Need::Edit)
             .hidden(400),

@@ -94,7 +94,7 @@ pub enum PairError {
 
 impl PairError {
     /// Why the pair was not changed.
-    pub(super) fn of(refusal: PairRefusal, id: CcPairId) -> Self {
+    pub(in crate::administration) fn of(refusal: PairRefusal, id: CcPairId) -> Self {
         match refusal {
             PairRefusal::NameTaken => Self::NameTaken,
             PairRefusal::NoSuchGroup => Self::UnknownGroup,

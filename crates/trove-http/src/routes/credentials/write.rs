@@ -282,6 +282,29 @@ pub(crate) async fn delete_any_credential(
     Ok(deleted(input.id))
 }
 
+/// Removes a credential that the caller may change with the pairs that are read with it; documents
+/// that no other pair holds are removed, too.
+#[utoipa::path(
+    delete, path = "/manage/credential/force/{credential_id}", tag = "credentials",
+    operation_id = "force_delete_credential",
+    params(("credential_id" = i32, Path, description = "The credential.", example = 3)),
+    responses(
+        (status = 200, description = "It is removed.", body = StatusReply),
+        (status = 400, description = "There is none that the caller may change.",
+            body = crate::error::ErrorBody),
+        (status = 403, description = "The caller may not change one of the pairs.",
+            body = crate::error::ErrorBody),
+    )
+)]
+pub(crate) async fn force_delete_credential(
+    caller: Caller,
+    engine: Data<Engine>,
+    Valid(input): Valid<OneCredential>,
+) -> Result<HttpResponse, ApiError> {
+    engine.force_delete_credential(&caller.0, input.id).await?;
+    Ok(deleted(input.id))
+}
+
 /// Removes a credential that the caller may change and that no pair is read with.
 #[utoipa::path(
     delete, path = "/manage/credential/{credential_id}", tag = "credentials",

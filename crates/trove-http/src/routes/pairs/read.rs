@@ -92,5 +92,6 @@ pub(crate) async fn get_pair(
     Valid(input): Valid<OnePair>,
 ) -> Result<HttpResponse, ApiError> {
     let view = engine.pair(&caller.0, input.id).await?;
-    Ok(HttpResponse::Ok().json(PairReply::from(view)))
+    let progress = engine.pair_progress(&caller.0, input.id).await?;
+    Ok(HttpResponse::Ok().json(PairReply::new(view, progress)))
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use trove_domain::cc_pair::SeenPair;
-use trove_engine::administration::PairView;
+use trove_engine::administration::{PairProgress, PairView};
 use utoipa::ToSchema;
 
 use crate::routes::connectors::record::ConnectorReply;
@@ -89,7 +89,8 @@ pub(crate) struct PairReply {
     /// How many runs are known.
     number_of_index_attempts: u64,
     /// What came of the latest run.
-    last_index_attempt_status: Option<String>,
+    #[schema(value_type = Option<String>)]
+    last_index_attempt_status: Option<&'static str>,
     /// Its deletion, once it is asked for.
     latest_deletion_attempt: Option<String>,
     /// `public`, `private` or `sync`.
@@ -111,7 +112,7 @@ pub(crate) struct PairReply {
     last_pruned: Option<String>,
     /// When its permissions were last fetched.
     last_full_permission_sync: Option<String>,
-    /// Documents per minute.
+    /// Documents per minute since it was made.
     overall_indexing_speed: Option<f64>,
     /// Always null.
     latest_checkpoint_description: Option<String>,
@@ -125,31 +126,35 @@ pub(crate) struct PairReply {
     last_permission_sync_attempt_error_message: Option<String>,
 }
 
-impl From<PairView> for PairReply {
-    fn from(view: PairView) -> Self {
+impl PairReply {
+    pub(super) fn new(view: PairView, progress: PairProgress) -> Self {
         let PairView { seen, connector, credential } = view;
         let SeenPair { pair, editable, .. } = seen;
+        let PairProgress { runs, count, overall_per_minute, .. } = progress;
+        let running = runs.last.as_ref().filter(|run| !run.status.is_finished());
+        // While the only run ever made goes on, clients want to see it grow.
+        let first = running.filter(|run| count == 1 && run.progress.new > 0);
         Self {
             id: pair.id.0,
             name: pair.name,
             status: pair.status.as_str(),
             in_repeated_error_state: seen.in_repeated_error_state,
-            num_docs_indexed: seen.documents,
+            num_docs_indexed: first.map_or(seen.documents, |run| run.progress.new),
             connector: connector.into(),
             credential: credential.into(),
-            number_of_index_attempts: 0,
-            last_index_attempt_status: None,
+            number_of_index_attempts: count,
+            last_index_attempt_status: runs.last.as_ref().map(|run| run.status.as_str()),
             latest_deletion_attempt: None,
             access_type: pair.access_type.as_str(),
             is_editable_for_current_user: editable,
             deletion_failure_message: seen.deletion_failure,
-            indexing: false,
+            indexing: running.is_some(),
             creator: pair.creator.map(|creator| creator.to_string()),
             creator_email: seen.creator_email,
             last_indexed: seen.last_successful_index_at.map(zulu),
             last_pruned: seen.last_pruned_at.map(zulu),
             last_full_permission_sync: None,
-            overall_indexing_speed: None,
+            overall_indexing_speed: overall_per_minute,
             latest_checkpoint_description: None,
             last_permission_sync_attempt_status: None,
             permission_syncing: false,
