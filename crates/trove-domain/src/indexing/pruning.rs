@@ -9,6 +9,7 @@ const PAUSE_MIN_S: u32 = 60;
 
 /// What decides whether a pair is pruned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each decides by itself, and is read by itself")]
 pub struct PruneSchedule {
     /// Where the pair is in its life.
     pub status: CcPairStatus,

@@ -7,42 +7,72 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use trove_domain::error::StoreError;
 
-use super::LEASE;
+use super::{LEASE, TASKS_MAX};
 use crate::{Engine, log};
 
 /// How often the worker looks for runs that are due, or that others have begun.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Engine {
-    /// Begins the runs that are due and works on all that wait, some of them at the same time, until
-    /// `stop`. Runs that are under way then are given back.
+    /// Begins the runs and prunings that are due and works on all that wait, and on deletions, some
+    /// of them at the same time, until `stop`. Those that are under way then are given back.
     pub async fn run_indexing(&self, stop: &CancellationToken) {
-        let mut tasks: JoinSet<()> = JoinSet::new();
+        let (mut runs, mut tasks): (JoinSet<()>, JoinSet<()>) = Default::default();
         let mut poll = interval(POLL_INTERVAL);
         poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
+                Some(_) = runs.join_next() => {}
                 Some(_) = tasks.join_next() => {}
                 () = self.shared.runs_wanted.notified() => {}
                 _ = poll.tick() => {}
             }
-            if let Err(error) = self.fill(&mut tasks, stop).await {
+            let filled = async {
+                // Before the runs: a pair is not pruned while it is indexed.
+                self.begin_due_prunes().await?;
+                self.begin_due_runs().await?;
+                self.fill_tasks(&mut tasks, stop).await?;
+                self.fill_runs(&mut runs, stop).await
+            };
+            if let Err(error) = filled.await {
                 log::warn(&error, "runs of indexing could not be looked for; trying again");
             }
         }
+        while runs.join_next().await.is_some() {}
         while tasks.join_next().await.is_some() {}
     }
 
-    /// Has something done wherever there is room.
-    async fn fill(
+    /// Has tasks of pairs done wherever there is room.
+    async fn fill_tasks(
         &self,
         tasks: &mut JoinSet<()>,
         stop: &CancellationToken,
     ) -> Result<(), StoreError> {
-        self.begin_due_runs().await?;
-        let room = self.config().indexing.runs_max.saturating_sub(tasks.len());
+        let room = u32::try_from(TASKS_MAX.saturating_sub(tasks.len())).unwrap_or(u32::MAX);
+        if room == 0 {
+            return Ok(());
+        }
+        let now = self.backends().clock.now();
+        for claimed in self.backends().tasks.claim(now, LEASE, room).await? {
+            let (engine, stop) = (self.clone(), stop.clone());
+            tasks.spawn(async move {
+                if let Err(error) = engine.work_on_task(&claimed, &stop).await {
+                    log::warn(&error, "a task of a pair could not be recorded; it goes on later");
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Has runs done wherever there is room.
+    async fn fill_runs(
+        &self,
+        runs: &mut JoinSet<()>,
+        stop: &CancellationToken,
+    ) -> Result<(), StoreError> {
+        let room = self.config().indexing.runs_max.saturating_sub(runs.len());
         let room = u32::try_from(room).unwrap_or(u32::MAX);
         if room == 0 {
             return Ok(());
@@ -50,7 +80,7 @@ impl Engine {
         let now = self.backends().clock.now();
         for claimed in self.backends().attempts.claim(now, LEASE, room).await? {
             let (engine, stop) = (self.clone(), stop.clone());
-            tasks.spawn(async move {
+            runs.spawn(async move {
                 if let Err(error) = engine.work_on_run(&claimed, &stop).await {
                     log::warn(&error, "a run of indexing could not be recorded; it goes on later");
                 }

@@ -5,6 +5,7 @@ use trove_domain::cc_pair::SeenPair;
 use trove_engine::administration::PairView;
 use utoipa::ToSchema;
 
+use super::deletion::DeletionReply;
 use crate::routes::connectors::record::ConnectorReply;
 use crate::routes::credentials::record::CredentialReply;
 use crate::routes::schema::{SourceValue, zulu};
@@ -91,7 +92,7 @@ pub(crate) struct PairReply {
     /// What came of the latest run.
     last_index_attempt_status: Option<String>,
     /// Its deletion, once it is asked for.
-    latest_deletion_attempt: Option<String>,
+    latest_deletion_attempt: Option<DeletionReply>,
     /// `public`, `private` or `sync`.
     #[schema(value_type = String)]
     access_type: &'static str,
@@ -127,7 +128,8 @@ pub(crate) struct PairReply {
 
 impl From<PairView> for PairReply {
     fn from(view: PairView) -> Self {
-        let PairView { seen, connector, credential } = view;
+        let latest_deletion_attempt = DeletionReply::of(&view);
+        let PairView { seen, connector, credential, is_in_deletion: _ } = view;
         let SeenPair { pair, editable, .. } = seen;
         Self {
             id: pair.id.0,
@@ -139,7 +141,7 @@ impl From<PairView> for PairReply {
             credential: credential.into(),
             number_of_index_attempts: 0,
             last_index_attempt_status: None,
-            latest_deletion_attempt: None,
+            latest_deletion_attempt,
             access_type: pair.access_type.as_str(),
             is_editable_for_current_user: editable,
             deletion_failure_message: seen.deletion_failure,
