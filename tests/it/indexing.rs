@@ -1,5 +1,8 @@
 //! Runs of indexing, over sources that a test plays.
 
+mod deletion;
+mod lists;
+mod prune;
 mod scripted;
 mod wire;
 

@@ -39,6 +39,8 @@ integer_id! {
     CcPairId;
     /// A run of indexing.
     IndexAttemptId;
+    /// A pruning or a deletion of a pair.
+    PairTaskId;
     /// A group of users.
     GroupId;
     /// A named set of credential pairs.

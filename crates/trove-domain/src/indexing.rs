@@ -2,9 +2,14 @@
 //!
 //! An **attempt** reads a source from its beginning or from a checkpoint, step by step, within a
 //! **window** of changes. [`schedule`] decides when one begins and what it covers.
+//!
+//! Beside them a pair has **tasks** ([`task`]): it is pruned of what the source no longer has, when
+//! [`pruning`] says so, and it is deleted.
 
 mod pace;
+pub mod pruning;
 pub mod schedule;
+pub mod task;
 
 pub use pace::Pace;
 

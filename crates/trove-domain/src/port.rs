@@ -27,6 +27,7 @@ mod invitation_store;
 mod job_queue;
 mod language_model;
 mod llm_provider_store;
+mod pair_task_store;
 mod profile_store;
 mod search_history;
 mod secret_cipher;
@@ -80,6 +81,7 @@ pub use language_model::{
 pub use llm_provider_store::{
     DefaultRefusal, LlmProviderStore, NewLlmProvider, ProviderRefusal, ProviderRemoval,
 };
+pub use pair_task_store::{ClaimedTask, PairTaskStore, TaskEnd};
 pub use profile_store::ProfileStore;
 pub use search_history::{SEARCHES_KEPT, SearchHistory};
 pub use secret_cipher::{SecretCipher, SecretCipherError};

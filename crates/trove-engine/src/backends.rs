@@ -5,9 +5,9 @@ use trove_domain::port::{
     AccessFilter, AccessTokenStore, AgentStore, ApiKeyStore, AuditLog, CcPairStore, Clock,
     ConnectorStore, CredentialStore, DocumentFlagStore, DocumentIndex, DocumentSetStore,
     DocumentStore, EmbeddingModel, FileStore, GroupStore, IdGenerator, IndexAttemptStore,
-    InvitationStore, JobQueue, LanguageModel, LanguageModelFactory, LlmProviderStore, ProfileStore,
-    SearchHistory, SecretCipher, SessionStore, SourceFactory, TokenLimitStore, UserStore,
-    WorkspaceStore,
+    InvitationStore, JobQueue, LanguageModel, LanguageModelFactory, LlmProviderStore,
+    PairTaskStore, ProfileStore, SearchHistory, SecretCipher, SessionStore, SourceFactory,
+    TokenLimitStore, UserStore, WorkspaceStore,
 };
 
 /// Everything outside that an engine works with. Replace any of them in a test with struct update
@@ -31,6 +31,8 @@ pub struct Backends {
     pub documents: Arc<dyn DocumentStore>,
     /// Runs of indexing.
     pub attempts: Arc<dyn IndexAttemptStore>,
+    /// Prunings and deletions of pairs.
+    pub tasks: Arc<dyn PairTaskStore>,
     /// Descriptions of what is read.
     pub connectors: Arc<dyn ConnectorStore>,
     /// What sources are read with.
@@ -103,6 +105,7 @@ impl Backends {
             + IndexAttemptStore
             + InvitationStore
             + JobQueue
+            + PairTaskStore
             + ProfileStore
             + SessionStore
             + SearchHistory
@@ -121,6 +124,7 @@ impl Backends {
             documents: Arc::<S>::clone(store),
             document_flags: Arc::<S>::clone(store),
             attempts: Arc::<S>::clone(store),
+            tasks: Arc::<S>::clone(store),
             connectors: Arc::<S>::clone(store),
             credentials: Arc::<S>::clone(store),
             sources: None,

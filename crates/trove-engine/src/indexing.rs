@@ -5,12 +5,17 @@
 //! crash, a restart or another process costs the step under way, which is read again, and reading a
 //! document twice changes nothing. A source that does not answer gives its place to others and is
 //! tried again later; one that is large gives it up after a while.
+//!
+//! Prunings and deletions of pairs are worked on in the same manner, beside the runs.
 
+mod deletion;
 mod open;
+mod prune;
 mod run;
 mod running;
 mod schedule;
 mod tally;
+mod tasks;
 mod worker;
 
 use std::time::Duration;
@@ -50,6 +55,9 @@ impl Default for IndexingConfig {
         }
     }
 }
+
+/// Most prunings and deletions of this process at the same time.
+const TASKS_MAX: usize = 4;
 
 /// How often a run says that it goes on.
 const HEARTBEAT: Duration = Duration::from_secs(1);

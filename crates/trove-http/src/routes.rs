@@ -107,6 +107,9 @@ fn sources() -> Vec<Endpoint> {
         Endpoint::new(put(), "/manage/admin/cc-pair/{cc_pair_id}/status", Curator, Open, pairs::write::set_pair_status),
         Endpoint::new(put(), "/manage/admin/cc-pair/{cc_pair_id}/name", Curator, Open, pairs::write::rename_pair),
         Endpoint::new(put(), "/manage/admin/cc-pair/{cc_pair_id}/property", Curator, Open, pairs::write::set_pair_property),
+        Endpoint::new(post(), "/manage/admin/cc-pair/{cc_pair_id}/prune", Curator, Open, pairs::prune::prune_pair),
+        Endpoint::new(get(), "/manage/admin/cc-pair/{cc_pair_id}/last_pruned", Curator, Open, pairs::prune::get_last_pruned),
+        Endpoint::new(post(), "/manage/admin/deletion-attempt", Curator, Open, pairs::deletion::delete_pair),
 
         Endpoint::new(put(), "/manage/admin/credential/swap", Basic, Open, pairs::write::swap_credential),
         Endpoint::new(get(), "/manage/admin/credential", Curator, Open, credentials::read::list_credentials),

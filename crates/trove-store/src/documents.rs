@@ -12,9 +12,9 @@ use chrono::{DateTime, Utc};
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::result::Error::NotFound;
-use diesel::sql_types::{Bool, Integer};
+use diesel::sql_types::{Bool, Integer, Nullable};
 use diesel_async::{AsyncConnection, RunQueryDsl};
-use trove_domain::cc_pair::PairReader;
+use trove_domain::cc_pair::{CcPairStatus, PairReader};
 use trove_domain::error::StoreError;
 use trove_domain::id::{CcPairId, DocumentId};
 use trove_domain::page::Page;
@@ -27,11 +27,13 @@ use crate::Store;
 use crate::backend::{KEYS_MAX, read, transact};
 use crate::error::failed;
 use crate::locks::Locks;
+use crate::pair_tasks::{mark_listed, pruning};
 use crate::pairs::readable_pairs;
-use crate::schema::{document, document_cc_pair};
+use crate::schema::{cc_pair, document, document_cc_pair};
 use crate::sql::Time;
 use batch::{MarkIndexed, MarkSynced, ROWS_MAX, Upsert};
-use rows::{DocumentRow, NewDocumentRow, document_id, page, record};
+pub(crate) use rows::document_id;
+use rows::{DocumentRow, NewDocumentRow, page, record};
 
 pub(crate) const ATTRIBUTES: &str = "attributes";
 pub(crate) const REMOVAL: &str = "removal";
@@ -87,12 +89,53 @@ macro_rules! begin_removal {
 }
 pub(crate) use begin_removal;
 
+/// Takes documents out of a pair whose links these are, and puts down what became of each that was
+/// linked.
+macro_rules! unlink_documents {
+    ($conn:expr, $links:expr, $ids:expr, $now:expr, $outcomes:expr) => {{
+        use crate::documents::{ATTRIBUTES, REMOVAL};
+        use crate::schema::{document, document_cc_pair};
+        use crate::sql::Time;
+        use trove_domain::port::Unlinked;
+        $conn.lock_documents($ids).await?;
+        let unlinked: Vec<String> =
+            diesel::delete($links.filter(document_cc_pair::document_id.eq_any($ids)))
+                .returning(document_cc_pair::document_id)
+                .get_results($conn)
+                .await?;
+        let held: Vec<String> = document_cc_pair::table
+            .filter(document_cc_pair::document_id.eq_any(&unlinked))
+            .select(document_cc_pair::document_id)
+            .distinct()
+            .load($conn)
+            .await?;
+        $outcomes.extend(unlinked.into_iter().map(|id| (id, Unlinked::Orphaned)));
+        diesel::update(document::table.filter(document::id.eq_any(&held)))
+            .set((
+                document::revision.eq(document::revision + 1),
+                document::pending.eq(Some(ATTRIBUTES)),
+                document::changed_at.eq(Time($now)),
+            ))
+            .execute($conn)
+            .await?;
+        $outcomes.extend(held.into_iter().map(|id| (id, Unlinked::StillHeld)));
+        let orphaned = $ids
+            .iter()
+            .copied()
+            .filter(|id| matches!($outcomes.get(*id), Some(Unlinked::Orphaned)));
+        let orphaned: Vec<&str> = orphaned.collect();
+        let _: Vec<String> =
+            crate::documents::begin_removal!(orphaned, $now).get_results($conn).await?;
+    }};
+}
+pub(crate) use unlink_documents;
+
 fn texts(ids: &[DocumentId]) -> Vec<&str> {
     ids.iter().map(DocumentId::as_str).collect()
 }
 
 /// Each id once, in the order in which rows are taken.
-fn distinct(ids: &[DocumentId]) -> Vec<&str> {
+pub(crate) fn distinct(ids: &[DocumentId]) -> Vec<&str> {
     let ids: BTreeSet<&str> = ids.iter().map(DocumentId::as_str).collect();
     ids.into_iter().collect()
 }
@@ -112,8 +155,12 @@ impl DocumentStore for Store {
                         .select(DocumentRow::as_select())
                         .load(conn)
                         .await?;
+                    let deleting = cc_pair::table
+                        .filter(cc_pair::status.eq(CcPairStatus::Deleting.as_str()))
+                        .select(cc_pair::id);
                     let links: Vec<(String, i32)> = document_cc_pair::table
                         .filter(document_cc_pair::document_id.eq_any(&ids))
+                        .filter(document_cc_pair::cc_pair_id.ne_all(deleting))
                         .order(document_cc_pair::cc_pair_id)
                         .select((document_cc_pair::document_id, document_cc_pair::cc_pair_id))
                         .load(conn)
@@ -150,6 +197,7 @@ impl DocumentStore for Store {
                 if !conn.keep_pair(pair.0).await? {
                     return Ok(None);
                 }
+                let pruning = pruning!(conn, pair.0);
                 let mut revisions = HashMap::with_capacity(rows.len());
                 for rows in rows.chunks(ROWS_MAX) {
                     let written: Vec<(String, i64)> = Upsert(rows).load(conn).await?;
@@ -161,16 +209,22 @@ impl DocumentStore for Store {
                             document::id,
                             pair.0.into_sql::<Integer>(),
                             false.into_sql::<Bool>(),
+                            pruning.into_sql::<Nullable<Integer>>(),
                         ))
                         .insert_into(document_cc_pair::table)
                         .into_columns((
                             document_cc_pair::document_id,
                             document_cc_pair::cc_pair_id,
                             document_cc_pair::indexed,
+                            document_cc_pair::listed_by,
                         ))
                         .on_conflict_do_nothing()
                         .execute(conn)
                         .await?;
+                    if let Some(pruning) = pruning {
+                        let ids: Vec<&str> = rows.iter().map(|row| row.id).collect();
+                        mark_listed!(conn, pair.0, ids, pruning);
+                    }
                 }
                 Ok(Some(revisions))
             })?;
@@ -290,35 +344,8 @@ impl DocumentStore for Store {
         let mut outcomes: HashMap<String, Unlinked> = transact!(self, "document.unlink", |conn| {
             let mut outcomes = HashMap::new();
             for ids in distinct.chunks(KEYS_MAX) {
-                conn.lock_documents(ids).await?;
-                let unlinked: Vec<String> = diesel::delete(document_cc_pair::table)
-                    .filter(document_cc_pair::cc_pair_id.eq(pair.0))
-                    .filter(document_cc_pair::document_id.eq_any(ids))
-                    .returning(document_cc_pair::document_id)
-                    .get_results(conn)
-                    .await?;
-                let held: Vec<String> = document_cc_pair::table
-                    .filter(document_cc_pair::document_id.eq_any(&unlinked))
-                    .select(document_cc_pair::document_id)
-                    .distinct()
-                    .load(conn)
-                    .await?;
-                outcomes.extend(unlinked.into_iter().map(|id| (id, Unlinked::Orphaned)));
-                diesel::update(document::table.filter(document::id.eq_any(&held)))
-                    .set((
-                        document::revision.eq(document::revision + 1),
-                        document::pending.eq(Some(ATTRIBUTES)),
-                        document::changed_at.eq(Time(now)),
-                    ))
-                    .execute(conn)
-                    .await?;
-                outcomes.extend(held.into_iter().map(|id| (id, Unlinked::StillHeld)));
-                let orphaned = ids
-                    .iter()
-                    .copied()
-                    .filter(|id| matches!(outcomes.get(*id), Some(Unlinked::Orphaned)));
-                let orphaned: Vec<&str> = orphaned.collect();
-                let _: Vec<String> = begin_removal!(orphaned, now).get_results(conn).await?;
+                let links = document_cc_pair::table.filter(document_cc_pair::cc_pair_id.eq(pair.0));
+                unlink_documents!(conn, links, ids, now, outcomes);
             }
             Ok(outcomes)
         })?;

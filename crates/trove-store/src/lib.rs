@@ -20,6 +20,7 @@ mod llm_providers;
 mod locks;
 mod migrate;
 mod open;
+mod pair_tasks;
 mod pairs;
 mod registry;
 mod rights;

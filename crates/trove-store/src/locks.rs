@@ -1,12 +1,13 @@
 //! Which rows a transaction takes before it looks at others.
 //!
 //! SQLite has one writer, who is alone for the whole transaction: nothing is to be taken there.
-//! On PostgreSQL every transaction takes rows in the same order, pairs before documents and each by
-//! rising id, so that no two wait for each other.
+//! On PostgreSQL every transaction takes rows in the same order, pairs before their tasks, both before
+//! documents, these before attempts, and each by rising id, so that no two wait for each other.
 
 use diesel::prelude::*;
 use diesel::sql_types::{Array, Integer};
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
+use trove_domain::cc_pair::CcPairStatus;
 
 use crate::backend::Sqlite;
 use crate::schema::{
@@ -30,7 +31,7 @@ pub(crate) trait Locks {
     async fn lock_secret_key(&mut self) -> QueryResult<Option<String>>;
 
     /// Keeps access and sets of a pair as they are, beside others who do; `false` when there is no
-    /// pair.
+    /// pair, or it is being deleted.
     async fn keep_pair(&mut self, pair: i32) -> QueryResult<bool>;
 
     /// Keeps a document set to change it; comes before its pairs.
@@ -96,6 +97,7 @@ impl Locks for AsyncPgConnection {
     async fn keep_pair(&mut self, pair: i32) -> QueryResult<bool> {
         let id: Option<i32> = cc_pair::table
             .find(pair)
+            .filter(cc_pair::status.ne(CcPairStatus::Deleting.as_str()))
             .select(cc_pair::id)
             .for_share()
             .first(self)
@@ -214,7 +216,12 @@ impl Locks for Sqlite {
     }
 
     async fn keep_pair(&mut self, pair: i32) -> QueryResult<bool> {
-        let pairs: i64 = cc_pair::table.find(pair).count().get_result(self).await?;
+        let pairs: i64 = cc_pair::table
+            .find(pair)
+            .filter(cc_pair::status.ne(CcPairStatus::Deleting.as_str()))
+            .count()
+            .get_result(self)
+            .await?;
         Ok(pairs == 1)
     }
 

@@ -30,6 +30,8 @@ use crate::schema::{
 };
 use crate::sql::{Id, Time};
 
+pub(crate) use scheduled::scheduled_status;
+
 /// Who runs what a schedule runs.
 pub(crate) const SCHEDULE: &str = "schedule";
 

@@ -16,6 +16,7 @@ diesel::joinable!(access_token -> user_account (user_id));
 diesel::joinable!(api_key -> user_account (user_id));
 diesel::joinable!(credential_group -> user_group (group_id));
 diesel::joinable!(index_attempt -> cc_pair (cc_pair_id));
+diesel::joinable!(pair_task -> cc_pair (cc_pair_id));
 diesel::joinable!(cc_pair -> connector (connector_id));
 diesel::joinable!(cc_pair -> credential (credential_id));
 diesel::joinable!(cc_pair -> user_account (creator_id));
@@ -41,6 +42,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     cc_pair,
     index_attempt,
     index_attempt_error,
+    pair_task,
     stored_file,
     cc_pair_group,
     document,

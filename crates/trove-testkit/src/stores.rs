@@ -19,8 +19,8 @@ use trove_domain::port::{
     AccessFilter, AccessTokenStore, AgentStore, ApiKeyStore, CcPairStore, ConnectorStore,
     CredentialStore, DocumentFlagStore, DocumentSetStore, DocumentStore, GroupStore,
     IndexAttemptStore, IndexedMark, InvitationStore, JobQueue, LlmProviderStore, NewCcPair,
-    NewDocumentSet, NewUser, ProfileStore, Registration, SearchHistory, SessionStore,
-    TokenLimitStore, UserChange, UserStore, WorkspaceStore,
+    NewDocumentSet, NewUser, PairTaskStore, ProfileStore, Registration, SearchHistory,
+    SessionStore, TokenLimitStore, UserChange, UserStore, WorkspaceStore,
 };
 use trove_domain::source::DocumentSource;
 use trove_domain::user::TokenHash;
@@ -68,6 +68,8 @@ pub struct Stores {
     pub pairs: Arc<dyn CcPairStore>,
     /// Runs of indexing.
     pub attempts: Arc<dyn IndexAttemptStore>,
+    /// Prunings and deletions of pairs.
+    pub tasks: Arc<dyn PairTaskStore>,
     /// Agents.
     pub agents: Arc<dyn AgentStore>,
     /// Document sets.
@@ -110,6 +112,7 @@ impl Stores {
             + DocumentSetStore
             + DocumentStore
             + JobQueue
+            + PairTaskStore
             + SearchHistory
             + TokenLimitStore
             + LlmProviderStore
@@ -129,6 +132,7 @@ impl Stores {
             pairs: store.clone(),
             agents: store.clone(),
             attempts: store.clone(),
+            tasks: store.clone(),
             sets: store.clone(),
             documents: store.clone(),
             flags: store.clone(),

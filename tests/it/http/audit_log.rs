@@ -68,6 +68,7 @@ fn connected() -> Vec<(&'static str, AuditAction, Value)> {
     let pair = json!({"name": "p", "access_type": "public"});
     let property = json!({"name": "refresh_frequency", "value": "3600"});
     let swap = json!({"new_credential_id": 4711, "connector_id": 4711});
+    let deleted = json!({"connector_id": 4711, "credential_id": 4711});
     vec![
         ("POST /manage/admin/connector", CreateConnector, connector()),
         ("PATCH /manage/admin/connector/{connector_id}", UpdateConnector, connector()),
@@ -93,6 +94,8 @@ fn connected() -> Vec<(&'static str, AuditAction, Value)> {
         ("POST /manage/admin/connector/run-once", RunPair, json!({"connector_id": 4711})),
         ("PUT /manage/admin/cc-pair/{cc_pair_id}/status", ChangePair, json!({"status": "PAUSED"})),
         ("PUT /manage/admin/cc-pair/{cc_pair_id}/property", ChangePair, property),
+        ("POST /manage/admin/cc-pair/{cc_pair_id}/prune", ChangePair, Value::Null),
+        ("POST /manage/admin/deletion-attempt", RemovePair, deleted),
         ("PUT /manage/admin/credential/swap", SwapCredential, swap),
         ("PATCH /manage/credential/{credential_id}", UpdateCredential, json!({})),
         ("PUT /manage/admin/credential/{credential_id}", UpdateCredential, data),

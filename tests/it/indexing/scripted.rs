@@ -20,6 +20,7 @@ use trove_domain::port::{
 use trove_domain::source::DocumentSource;
 use trove_engine::{Backends, Engine};
 
+use super::lists::Lists;
 use crate::server::Server;
 use crate::sources::FakeSources;
 
@@ -98,9 +99,16 @@ pub(super) struct Scripted {
     plays: Arc<Mutex<BTreeMap<CcPairId, Vec<Play>>>>,
     names: Arc<Mutex<BTreeMap<String, CcPairId>>>,
     reached: Arc<watch::Sender<BTreeMap<CcPairId, usize>>>,
+    /// What it says of what there is.
+    pub(super) lists: Lists,
 }
 
 impl Scripted {
+    /// Reads the connectors that are configured by this name for a pair.
+    pub(super) fn name(&self, name: &str, pair: CcPairId) {
+        self.names.lock().unwrap().insert(name.to_owned(), pair);
+    }
+
     /// A pair that the schedule runs every hour.
     pub(super) async fn pair(&self, server: &Server, name: &str) -> CcPairId {
         let pairs = &server.engine.backends().cc_pairs;
@@ -187,8 +195,8 @@ impl Source for Opened {
         }
     }
 
-    async fn list(&self, _: Option<&Checkpoint>) -> Result<ListingStep, SourceError> {
-        Ok(ListingStep::default())
+    async fn list(&self, from: Option<&Checkpoint>) -> Result<ListingStep, SourceError> {
+        self.script.lists.list(self.pair, from).await
     }
 }
 
@@ -201,9 +209,19 @@ pub(super) struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     pub(super) fn start(server: &'a Server, sources: &Scripted) -> Self {
+        Self::changed(server, sources, |backends| backends)
+    }
+
+    /// One over backends that `change` has replaced.
+    pub(super) fn changed(
+        server: &'a Server,
+        sources: &Scripted,
+        change: impl FnOnce(Backends) -> Backends,
+    ) -> Self {
         let stop = CancellationToken::new();
         let sources: Arc<dyn SourceFactory> = Arc::new(sources.clone());
-        let backends = Backends { sources: Some(sources), ..server.engine.backends().clone() };
+        let backends = change(server.engine.backends().clone());
+        let backends = Backends { sources: Some(sources), ..backends };
         let engine = Engine::new(backends, server.engine.config().clone());
         let token = stop.clone();
         let work = async move { engine.run_indexing(&token).await };

@@ -77,6 +77,8 @@ pub enum PairRefusal {
     NotScheduled,
     /// The connector has several pairs.
     Several,
+    /// It is being pruned.
+    Pruning,
 }
 
 /// New access for a pair.

@@ -62,7 +62,7 @@ pub struct DocumentRecord {
     pub embedding_model: Option<String>,
     /// Number of chunks in the index.
     pub chunk_count: u32,
-    /// Pairs that hold it, by rising id.
+    /// Pairs that hold it and are not being deleted, by rising id.
     pub cc_pairs: Vec<CcPairId>,
 }
 
@@ -144,7 +144,7 @@ pub trait DocumentStore: Send + Sync + 'static {
     ///
     /// Boost, hidden flag and links to other pairs stay. The documents are pending for their
     /// attributes; `content_changes` forgets the content hash, otherwise it stays. `None` when the
-    /// pair does not exist, and nothing changes.
+    /// pair does not exist or is being deleted, and nothing changes.
     async fn register(
         &self,
         pair: CcPairId,

@@ -8,11 +8,12 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use trove_domain::access::Caller;
 use trove_domain::audit::AuditAction;
-use trove_domain::cc_pair::{AccessType, CcPair, SeenPair};
+use trove_domain::cc_pair::{AccessType, CcPair, CcPairStatus, SeenPair};
 use trove_domain::connector::Connector;
 use trove_domain::credential::{Credential, CredentialDetails};
 use trove_domain::error::StoreError;
 use trove_domain::id::{CcPairId, ConnectorId, CredentialId, GroupId};
+use trove_domain::indexing::task::TaskKind;
 use trove_domain::page::Page;
 use trove_domain::port::{ConnectorRefusal, NewCredential, NewScheduledPair, PairRefusal, Reach};
 use trove_domain::source::DocumentSource;
@@ -47,6 +48,8 @@ pub struct PairView {
     pub connector: Connector,
     /// Its credential, masked.
     pub credential: CredentialView,
+    /// Whether a worker is deleting it.
+    pub is_in_deletion: bool,
 }
 
 impl Engine {
@@ -441,7 +444,7 @@ impl Engine {
     }
 
     /// Fails unless `caller` may change the pair.
-    pub(in crate::administration) async fn require_editable_pair(
+    pub(crate) async fn require_editable_pair(
         &self,
         caller: &Caller,
         id: CcPairId,
@@ -460,7 +463,12 @@ impl Engine {
             return Ok(None);
         };
         let credential = self.credential_view(credential)?;
-        Ok(Some(PairView { seen, connector, credential }))
+        let is_in_deletion = seen.pair.status == CcPairStatus::Deleting && {
+            let tasks = self.backends().tasks.find(&[seen.pair.id]).await?;
+            let now = self.backends().clock.now();
+            tasks.iter().any(|task| task.kind == TaskKind::Deletion && task.is_held(now))
+        };
+        Ok(Some(PairView { seen, connector, credential, is_in_deletion }))
     }
 }
 

@@ -6,6 +6,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use trove_domain::error::StoreError;
 
+use super::TASKS_MAX;
 use super::running::Running;
 use crate::{Engine, log};
 
@@ -13,10 +14,11 @@ use crate::{Engine, log};
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Engine {
-    /// Begins the runs that are due and works on all that wait, some of them at the same time, until
-    /// `stop`. Runs that are under way then are given back.
+    /// Begins the runs and prunings that are due and works on all that wait, and on deletions, some
+    /// of them at the same time, until `stop`. Those that are under way then are given back.
     pub async fn run_indexing(&self, stop: &CancellationToken) {
         let mut runs = Running::default();
+        let mut tasks: JoinSet<()> = JoinSet::new();
         let mut poll = interval(POLL_INTERVAL);
         poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -24,19 +26,53 @@ impl Engine {
                 biased;
                 () = stop.cancelled() => break,
                 Some(()) = runs.ended() => {}
+                Some(_) = tasks.join_next() => {}
                 () = self.shared.runs_wanted.notified() => {}
                 _ = poll.tick() => {}
             }
-            if let Err(error) = self.fill(&mut runs, stop).await {
+            let filled = async {
+                // Before the runs: a pair is not pruned while it is indexed.
+                self.begin_due_prunes().await?;
+                self.begin_due_runs().await?;
+                self.fill_tasks(&mut tasks, stop).await?;
+                self.fill_runs(&mut runs, stop).await
+            };
+            if let Err(error) = filled.await {
                 log::warn(&error, "runs of indexing could not be looked for; trying again");
             }
         }
         while runs.ended().await.is_some() {}
+        while tasks.join_next().await.is_some() {}
     }
 
-    /// Has something done wherever there is room.
-    async fn fill(&self, runs: &mut Running, stop: &CancellationToken) -> Result<(), StoreError> {
-        self.begin_due_runs().await?;
+    /// Has tasks of pairs done wherever there is room.
+    async fn fill_tasks(
+        &self,
+        tasks: &mut JoinSet<()>,
+        stop: &CancellationToken,
+    ) -> Result<(), StoreError> {
+        let room = u32::try_from(TASKS_MAX.saturating_sub(tasks.len())).unwrap_or(u32::MAX);
+        if room == 0 {
+            return Ok(());
+        }
+        let (now, lease) = (self.backends().clock.now(), self.config().indexing.lease);
+        for claimed in self.backends().tasks.claim(now, lease, room).await? {
+            let (engine, stop) = (self.clone(), stop.clone());
+            tasks.spawn(async move {
+                if let Err(error) = engine.work_on_task(&claimed, &stop).await {
+                    log::warn(&error, "a task of a pair could not be recorded; it goes on later");
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Has runs done wherever there is room.
+    async fn fill_runs(
+        &self,
+        runs: &mut Running,
+        stop: &CancellationToken,
+    ) -> Result<(), StoreError> {
         let config = self.config().indexing;
         while runs.len() < config.runs_max {
             let (now, busy) = (self.backends().clock.now(), runs.busy(config.runs_per_source_max));

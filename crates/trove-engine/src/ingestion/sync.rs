@@ -122,18 +122,44 @@ impl Engine {
         ids: &[DocumentId],
     ) -> Result<(), IngestError> {
         for ids in ids.chunks(self.batch_max()) {
-            let writing = self.shared.document_locks.lock(ids.iter().cloned()).await;
-            let now = self.backends().clock.now();
-            let unlinked = self.backends().documents.unlink(pair, ids, now).await?;
-            let of = |wanted| {
-                let both = ids.iter().zip(&unlinked).filter(move |(_, state)| **state == wanted);
-                both.map(|(id, _)| id.clone()).collect::<Vec<_>>()
+            let unlink = async {
+                let now = self.backends().clock.now();
+                self.backends().documents.unlink(pair, ids, now).await.map(Some)
             };
-            self.finish_locked_removal(&of(Unlinked::Orphaned)).await?;
-            drop(writing);
-            self.sync_attributes(&of(Unlinked::StillHeld)).await?;
+            self.take_from_pair(ids, unlink).await?;
         }
         Ok(())
+    }
+
+    /// Does what `unlink` says of documents, at most [`Engine::batch_max`] of them, once nobody
+    /// writes them: those that no pair holds any more are gone for every search when this answers.
+    /// `false` when it has unlinked nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`IngestError`]; the rest is then finished by [`Engine::finish_unlinked`] or
+    /// [`Engine::sync_documents`].
+    pub(crate) async fn take_from_pair(
+        &self,
+        ids: &[DocumentId],
+        unlink: impl Future<Output = Result<Option<Vec<Unlinked>>, StoreError>>,
+    ) -> Result<bool, IngestError> {
+        let writing = self.shared.document_locks.lock(ids.iter().cloned()).await;
+        let Some(unlinked) = unlink.await? else { return Ok(false) };
+        let of = |wanted| {
+            let both = ids.iter().zip(&unlinked).filter(move |(_, state)| **state == wanted);
+            both.map(|(id, _)| id.clone()).collect::<Vec<_>>()
+        };
+        self.finish_locked_removal(&of(Unlinked::Orphaned)).await?;
+        drop(writing);
+        self.sync_attributes(&of(Unlinked::StillHeld)).await?;
+        Ok(true)
+    }
+
+    /// Tells the index of documents that were taken from a pair.
+    pub(crate) async fn finish_unlinked(&self, ids: &[DocumentId]) -> Result<(), IngestError> {
+        self.finish_removal(ids).await?;
+        self.sync_attributes(ids).await
     }
 
     async fn sync_attributes(&self, ids: &[DocumentId]) -> Result<(), IngestError> {
@@ -186,7 +212,8 @@ impl Engine {
         Ok(())
     }
 
-    fn batch_max(&self) -> usize {
+    /// Most documents that the index takes at a time.
+    pub(crate) fn batch_max(&self) -> usize {
         self.backends().index.capabilities().batch_max.max(1)
     }
 

@@ -55,6 +55,7 @@ use crate::validation::{
         pairs::write::associate_credential, pairs::write::dissociate_credential,
         pairs::write::create_connector_with_empty_credential, pairs::write::set_pair_status,
         pairs::write::rename_pair, pairs::write::set_pair_property, pairs::write::swap_credential,
+        pairs::prune::prune_pair, pairs::prune::get_last_pruned, pairs::deletion::delete_pair,
         credentials::read::list_credentials, credentials::read::list_own_credentials,
         credentials::read::list_similar_credentials, credentials::read::get_credential,
         credentials::write::create_credential, credentials::write::put_credential,

@@ -18,6 +18,7 @@ use crate::Store;
 use crate::backend::{KEYS_MAX, transact};
 use crate::error::corrupt;
 use crate::locks::Locks;
+use crate::pair_tasks::end_pruning;
 use crate::schema::{cc_pair, connector, index_attempt, index_attempt_error};
 use crate::sql::Time;
 
@@ -206,6 +207,7 @@ impl Store {
                     .set(cc_pair::status.eq(CcPairStatus::Invalid.as_str()))
                     .execute(conn)
                     .await?;
+                end_pruning!(conn, pair);
             }
             let kept: Vec<i32> = index_attempt::table
                 .filter(index_attempt::cc_pair_id.eq(pair))

@@ -15,8 +15,11 @@ use trove_domain::source::DocumentSource;
 use super::AttemptRow;
 use crate::Store;
 use crate::backend::{KEYS_MAX, Sqlite, read, transact};
+use crate::documents::distinct;
 use crate::error::{Failure, corrupt};
 use crate::jobs::after;
+use crate::locks::Locks;
+use crate::pair_tasks::{mark_listed, pruning};
 use crate::schema::{cc_pair, connector, index_attempt, index_attempt_error};
 use crate::sql::Time;
 
@@ -221,8 +224,17 @@ impl Store {
         let StepRecord { progress, failures, indexed, checkpoint } = step;
         let attempt = &claimed.attempt;
         let checkpoint = checkpoint.map(|Checkpoint(value)| value.to_string());
+        let distinct = distinct(&indexed);
         let indexed: Vec<&str> = indexed.iter().map(DocumentId::as_str).collect();
         transact!(self, "index_attempt.record_step", |conn| {
+            // What has not changed was not registered, and is there all the same. Documents come
+            // before attempts.
+            if let Some(pruning) = pruning!(conn, attempt.pair.0) {
+                for indexed in distinct.chunks(KEYS_MAX) {
+                    conn.lock_documents(indexed).await?;
+                    mark_listed!(conn, attempt.pair.0, indexed, pruning);
+                }
+            }
             let control = hold!(conn, claimed);
             diesel::update(held!(claimed))
                 .set((

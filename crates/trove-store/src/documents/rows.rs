@@ -131,7 +131,7 @@ pub(super) fn owners(json: &str, id: &str) -> Result<Vec<String>, Failure> {
     serde_json::from_str(json).map_err(corrupt("document", id))
 }
 
-pub(super) fn document_id(id: String) -> Result<DocumentId, Failure> {
+pub(crate) fn document_id(id: String) -> Result<DocumentId, Failure> {
     DocumentId::new(id.clone()).map_err(corrupt("document", id))
 }
 

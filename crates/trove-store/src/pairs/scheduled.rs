@@ -21,6 +21,7 @@ use crate::documents::{REMOVAL, begin_removal, mark_dirty, present};
 use crate::error::{Failure, is_taken};
 use crate::jobs::insert_job;
 use crate::locks::Locks;
+use crate::pair_tasks::end_pruning;
 use crate::schema::{
     cc_pair, cc_pair_group, connector, credential, document, document_cc_pair, user_group,
 };
@@ -42,6 +43,9 @@ macro_rules! name_is_taken {
 /// Status of a pair that a schedule runs, which is locked then.
 macro_rules! scheduled_status {
     ($conn:expr, $id:expr) => {{
+        use crate::pairs::SCHEDULE;
+        use crate::schema::cc_pair;
+        use trove_domain::port::PairRefusal;
         $conn.lock_pairs(&[$id]).await?;
         let row: Option<(String, String)> = cc_pair::table
             .find($id)
@@ -58,6 +62,7 @@ macro_rules! scheduled_status {
         }
     }};
 }
+pub(crate) use scheduled_status;
 
 impl Store {
     #[tracing::instrument(name = "db.cc_pair.associate", skip_all)]
@@ -193,6 +198,7 @@ impl Store {
                 .await?;
             if paused {
                 let _stopped = stop_unfinished!(conn, id.0, StopReason::Paused, now);
+                end_pruning!(conn, id.0);
             }
             Ok(Ok(()))
         })

@@ -118,6 +118,26 @@ diesel::table! {
 }
 
 diesel::table! {
+    use diesel::sql_types::{Bool, Integer, Nullable, Text};
+    use crate::sql::Instant;
+    pair_task (id) {
+        id -> Integer,
+        cc_pair_id -> Integer,
+        kind -> Text,
+        checkpoint -> Nullable<Text>,
+        listed -> Bool,
+        unlinked -> Nullable<Text>,
+        tries -> Integer,
+        retry_at -> Nullable<Instant>,
+        error -> Nullable<Text>,
+        claims -> Integer,
+        leased_until -> Nullable<Instant>,
+        created_at -> Instant,
+        updated_at -> Instant,
+    }
+}
+
+diesel::table! {
     use diesel::sql_types::{BigInt, Nullable, Text};
     use crate::sql::{Guid, Instant};
     stored_file (id) {
@@ -169,6 +189,7 @@ diesel::table! {
         document_id -> Text,
         cc_pair_id -> Integer,
         indexed -> Bool,
+        listed_by -> Nullable<Integer>,
     }
 }
 

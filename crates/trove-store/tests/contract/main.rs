@@ -4,6 +4,7 @@
 
 mod access;
 mod database;
+mod pair_tasks;
 mod postgres_server;
 mod registry;
 mod secrets;
@@ -32,6 +33,9 @@ macro_rules! suites {
         }
         mod index_attempt_store {
             trove_testkit::index_attempt_store_contract!($start());
+        }
+        mod pair_task_store {
+            trove_testkit::pair_task_store_contract!($start());
         }
         mod access_filter {
             trove_testkit::access_filter_contract!($start());

@@ -99,6 +99,15 @@ pub(in crate::inventory) fn pairs() -> Vec<Row> {
         row("PUT /manage/admin/cc-pair/{cc_pair_id}/property", Curator)
             .names(Kind::ScheduledPair, Need::Edit)
             .sends(|_| body(json!({"name": "refresh_frequency", "value": "3600"}))),
+        row("POST /manage/admin/cc-pair/{cc_pair_id}/prune", Curator)
+            .names(Kind::ScheduledPair, Need::Edit),
+        row("GET /manage/admin/cc-pair/{cc_pair_id}/last_pruned", Curator)
+            .names(Kind::ScheduledPair, Need::See),
+        row("POST /manage/admin/deletion-attempt", Curator)
+            .nothing("two objects: see indexing/deletion.rs; there is nothing of this number")
+            .alone()
+            .done(404)
+            .sends(|_| body(json!({"connector_id": 990_001, "credential_id": 990_001}))),
         // Both keys of the path are the same number here.
         row("PUT /manage/connector/{connector_id}/credential/{credential_id}", Curator)
             .nothing("two objects: see http/pairs.rs; there is nothing of this number")

@@ -32,6 +32,17 @@ pub enum PairError {
         /// The credential.
         credential: CredentialId,
     },
+    /// There is no pair of them to delete that the caller may change.
+    #[error(
+        "Connector with ID '{connector}' and credential ID '{credential}' does not exist. Has it \
+         already been deleted?"
+    )]
+    Gone {
+        /// The connector.
+        connector: ConnectorId,
+        /// The credential.
+        credential: CredentialId,
+    },
     /// Another pair has the name.
     #[error("Name must be unique")]
     NameTaken,
@@ -44,6 +55,9 @@ pub enum PairError {
     /// It is being deleted.
     #[error("CC Pair {0} is being deleted")]
     Deleting(CcPairId),
+    /// It is being pruned.
+    #[error("CC Pair {0} is being pruned already")]
+    Pruning(CcPairId),
     /// There is not exactly one pair of the connector.
     #[error("connector {0} does not have exactly one credential to swap")]
     NothingToSwap(ConnectorId),
@@ -94,12 +108,13 @@ pub enum PairError {
 
 impl PairError {
     /// Why the pair was not changed.
-    pub(in crate::administration) fn of(refusal: PairRefusal, id: CcPairId) -> Self {
+    pub(crate) fn of(refusal: PairRefusal, id: CcPairId) -> Self {
         match refusal {
             PairRefusal::NameTaken => Self::NameTaken,
             PairRefusal::NoSuchGroup => Self::UnknownGroup,
             PairRefusal::Deleting => Self::Deleting(id),
             PairRefusal::NotScheduled => Self::NotScheduled,
+            PairRefusal::Pruning => Self::Pruning(id),
             PairRefusal::Missing | PairRefusal::Exists | PairRefusal::Several => {
                 Self::NoSuchPair(id)
             }
@@ -110,8 +125,9 @@ impl PairError {
 impl Classify for PairError {
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::NoSuchPair(_) => ErrorKind::NotFound,
+            Self::NoSuchPair(_) | Self::Gone { .. } => ErrorKind::NotFound,
             Self::Forbidden(_) => ErrorKind::Forbidden,
+            Self::Pruning(_) => ErrorKind::Conflict,
             Self::Exists { .. }
             | Self::NotAssociated { .. }
             | Self::NameTaken

@@ -64,7 +64,7 @@ pub(crate) async fn list_indexed_sources(
 
 /// Which pair.
 pub(crate) struct OnePair {
-    id: CcPairId,
+    pub(super) id: CcPairId,
 }
 
 impl Input for OnePair {

@@ -5,6 +5,7 @@ use trove_domain::cc_pair::SeenPair;
 use trove_engine::administration::{PairProgress, PairView};
 use utoipa::ToSchema;
 
+use super::deletion::DeletionReply;
 use crate::routes::connectors::record::ConnectorReply;
 use crate::routes::credentials::record::CredentialReply;
 use crate::routes::schema::{SourceValue, zulu};
@@ -92,7 +93,7 @@ pub(crate) struct PairReply {
     #[schema(value_type = Option<String>)]
     last_index_attempt_status: Option<&'static str>,
     /// Its deletion, once it is asked for.
-    latest_deletion_attempt: Option<String>,
+    latest_deletion_attempt: Option<DeletionReply>,
     /// `public`, `private` or `sync`.
     #[schema(value_type = String)]
     access_type: &'static str,
@@ -128,7 +129,8 @@ pub(crate) struct PairReply {
 
 impl PairReply {
     pub(super) fn new(view: PairView, progress: PairProgress) -> Self {
-        let PairView { seen, connector, credential } = view;
+        let latest_deletion_attempt = DeletionReply::of(&view);
+        let PairView { seen, connector, credential, is_in_deletion: _ } = view;
         let SeenPair { pair, editable, .. } = seen;
         let PairProgress { runs, count, overall_per_minute, .. } = progress;
         let running = runs.last.as_ref().filter(|run| !run.status.is_finished());
@@ -144,7 +146,7 @@ impl PairReply {
             credential: credential.into(),
             number_of_index_attempts: count,
             last_index_attempt_status: runs.last.as_ref().map(|run| run.status.as_str()),
-            latest_deletion_attempt: None,
+            latest_deletion_attempt,
             access_type: pair.access_type.as_str(),
             is_editable_for_current_user: editable,
             deletion_failure_message: seen.deletion_failure,

@@ -1,0 +1,2 @@
+ALTER TABLE document_cc_pair DROP COLUMN listed_by;
+DROP TABLE pair_task;
