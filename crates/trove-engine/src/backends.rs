@@ -6,7 +6,8 @@ use trove_domain::port::{
     ConnectorStore, CredentialStore, DocumentIndex, DocumentSetStore, DocumentStore,
     EmbeddingModel, FileStore, GroupStore, IdGenerator, IndexAttemptStore, InvitationStore,
     JobQueue, LanguageModel, LanguageModelFactory, LlmProviderStore, ProfileStore, SearchHistory,
-    SecretCipher, SessionStore, SourceFactory, TokenLimitStore, UserStore, WorkspaceStore,
+    SecretCipher, SessionStore, SourceFactory, StoredFileStore, TokenLimitStore, Unpacker,
+    UserStore, WorkspaceStore,
 };
 
 /// Everything outside that an engine works with. Replace any of them in a test with struct update
@@ -38,6 +39,10 @@ pub struct Backends {
     pub sources: Option<Arc<dyn SourceFactory>>,
     /// Contents of files that were uploaded; without it none can be.
     pub files: Option<Arc<dyn FileStore>>,
+    /// What is known about those files.
+    pub stored_files: Arc<dyn StoredFileStore>,
+    /// Takes archives apart that were uploaded; without it they are files.
+    pub unpacker: Option<Arc<dyn Unpacker>>,
     /// Connector-credential pairs.
     pub cc_pairs: Arc<dyn CcPairStore>,
     /// Named sets of pairs.
@@ -103,6 +108,7 @@ impl Backends {
             + SessionStore
             + SearchHistory
             + LlmProviderStore
+            + StoredFileStore
             + TokenLimitStore
             + UserStore
             + WorkspaceStore,
@@ -120,6 +126,8 @@ impl Backends {
             credentials: Arc::<S>::clone(store),
             sources: None,
             files: None,
+            stored_files: Arc::<S>::clone(store),
+            unpacker: None,
             cc_pairs: Arc::<S>::clone(store),
             document_sets: Arc::<S>::clone(store),
             agents: Arc::<S>::clone(store),

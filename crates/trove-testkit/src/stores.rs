@@ -19,8 +19,8 @@ use trove_domain::port::{
     AccessFilter, AccessTokenStore, AgentStore, ApiKeyStore, CcPairStore, ConnectorStore,
     CredentialStore, DocumentSetStore, DocumentStore, GroupStore, IndexAttemptStore, IndexedMark,
     InvitationStore, JobQueue, LlmProviderStore, NewCcPair, NewDocumentSet, NewUser, ProfileStore,
-    Registration, SearchHistory, SessionStore, TokenLimitStore, UserChange, UserStore,
-    WorkspaceStore,
+    Registration, SearchHistory, SessionStore, StoredFileStore, TokenLimitStore, UserChange,
+    UserStore, WorkspaceStore,
 };
 use trove_domain::source::DocumentSource;
 use trove_domain::user::TokenHash;
@@ -78,6 +78,8 @@ pub struct Stores {
     pub searches: Arc<dyn SearchHistory>,
     /// Deferred work.
     pub jobs: Arc<dyn JobQueue>,
+    /// Stored files.
+    pub files: Arc<dyn StoredFileStore>,
     /// Limits of tokens.
     pub token_limits: Arc<dyn TokenLimitStore>,
     /// Providers of language models.
@@ -108,6 +110,7 @@ impl Stores {
             + DocumentStore
             + JobQueue
             + SearchHistory
+            + StoredFileStore
             + TokenLimitStore
             + LlmProviderStore
             + WorkspaceStore,
@@ -130,6 +133,7 @@ impl Stores {
             documents: store.clone(),
             searches: store.clone(),
             jobs: store.clone(),
+            files: store.clone(),
             token_limits: store.clone(),
             providers: store.clone(),
             workspace: store,

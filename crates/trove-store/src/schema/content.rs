@@ -118,7 +118,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
+    use diesel::sql_types::{BigInt, Bool, Nullable, Text};
     use crate::sql::{Guid, Instant};
     stored_file (id) {
         id -> Text,
@@ -128,6 +128,7 @@ diesel::table! {
         size_bytes -> BigInt,
         owner_id -> Nullable<Guid>,
         created_at -> Instant,
+        unfinished -> Bool,
     }
 }
 
