@@ -25,4 +25,5 @@ mod server;
 mod sources;
 mod stack;
 mod tidy;
+mod uploads;
 mod user_command;

@@ -9,6 +9,8 @@ mod authorization;
 mod connectors;
 mod credentials;
 mod document_sets;
+mod files;
+mod files_hostile;
 mod hostile;
 mod hostile_headers;
 mod hostile_people;

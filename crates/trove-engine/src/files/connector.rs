@@ -124,14 +124,12 @@ impl Engine {
     ) -> Result<ConnectorFiles, FileError> {
         let (engine, caller) = (self.clone(), caller.clone());
         let change = async move {
-            engine.changeable(&caller, id).await?;
+            let present = engine.changeable(&caller, id).await?;
+            let Some(upload) = upload else { return engine.unchanged(&present).await };
             let mut intake = engine.intake(caller.user)?;
-            let changed = match upload {
-                Some(upload) => match intake.take(upload, true).await {
-                    Ok(sent) => engine.change_files(&caller, id, &mut intake, sent).await,
-                    Err(error) => Err(error),
-                },
-                None => engine.change_files(&caller, id, &mut intake, None).await,
+            let changed = match intake.take(upload, true).await {
+                Ok(sent) => engine.change_files(&caller, id, &mut intake, sent).await,
+                Err(error) => Err(error),
             };
             intake.close().await;
             let changed = changed?;
@@ -177,6 +175,15 @@ impl Engine {
         Ok(connector)
     }
 
+    /// What a connector has.
+    async fn unchanged(&self, connector: &Connector) -> Result<Changed, FileError> {
+        let config = &connector.details.config;
+        let metadata = self.known_metadata(connector).await?;
+        let metadata_file = config.get(METADATA_FILE).and_then(Value::as_str).map(str::to_owned);
+        let files = ConnectorFiles { files: listed(config), metadata, metadata_file };
+        Ok(Changed { files, added: false, removal_asked: false })
+    }
+
     /// Changes the connector, on top of what others change at the same time.
     async fn change_files(
         &self,
@@ -201,21 +208,21 @@ impl Engine {
                 return Err(FileError::NothingLeft);
             }
             let names: BTreeSet<&str> = removed.iter().map(|(_, name)| name.as_str()).collect();
-            let known = self.known_metadata(&present).await?;
             let (added, removal_asked) = (!new.is_empty(), !removal.is_empty());
+            if !added && removed.is_empty() {
+                return Ok(Changed { removal_asked, ..self.unchanged(&present).await? });
+            }
+            let known = self.known_metadata(&present).await?;
             let mut details = present.details.clone();
             let file = details.config.get(METADATA_FILE).and_then(Value::as_str);
             let mut metadata_file = file.map(str::to_owned);
             intake.forget_about();
-            if !added && removed.is_empty() {
-                let files = ConnectorFiles { files, metadata: known, metadata_file };
-                return Ok(Changed { files, added, removal_asked });
-            }
             let about = metadata::merged(known.clone(), &names, &new_metadata);
             if about.is_empty() {
                 metadata_file = None;
             } else if about != known || metadata_file.is_none() {
                 let content = serde_json::to_vec(&about).unwrap_or_default();
+                metadata::check_length(content.len())?;
                 metadata_file = Some(intake.keep_about(content).await?.as_str().to_owned());
             }
             let result = ConnectorFiles { files, metadata: about, metadata_file };

@@ -149,10 +149,7 @@ impl Intake {
         let mut content = content;
         while let Some(piece) = content.try_next().await.map_err(|_| FileError::Interrupted)? {
             all.extend_from_slice(&piece);
-            if u64::try_from(all.len()).is_ok_and(|length| length > metadata::BYTES_MAX) {
-                let max = metadata::BYTES_MAX;
-                return Err(FileError::Metadata(format!("it has more than {max} bytes")));
-            }
+            metadata::check_length(all.len())?;
         }
         let about = metadata::read(&all)?;
         self.keep_about(all).await?;

@@ -12,6 +12,14 @@ pub(super) const FILE_NAME: &str = ".onyx_metadata.json";
 /// Its largest size: the configuration of a connector, where clients put it, is no larger.
 pub(super) const BYTES_MAX: u64 = 1024 * 1024;
 
+/// Fails when there is more of it than is read again.
+pub(super) fn check_length(bytes: usize) -> Result<(), FileError> {
+    if u64::try_from(bytes).is_ok_and(|bytes| bytes <= BYTES_MAX) {
+        return Ok(());
+    }
+    Err(FileError::Metadata(format!("there are more than {BYTES_MAX} bytes of it")))
+}
+
 /// Reads an object by names of files, or a list of objects with `filename`.
 pub(super) fn read(content: &[u8]) -> Result<Map<String, Value>, FileError> {
     let refused = |problem: &str| FileError::Metadata(problem.to_owned());

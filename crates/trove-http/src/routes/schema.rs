@@ -44,6 +44,8 @@ use crate::validation::{
         connectors::read::list_connectors, connectors::read::list_all_connectors,
         connectors::read::get_connector, connectors::write::create_connector,
         connectors::write::update_connector, connectors::write::delete_connector,
+        connectors::files::upload_connector_files, connectors::files::list_connector_files,
+        connectors::files::update_connector_files,
         pairs::read::list_connector_statuses, pairs::read::list_basic_connector_statuses,
         pairs::read::list_indexed_sources, pairs::read::get_pair,
         pairs::write::associate_credential, pairs::write::dissociate_credential,
