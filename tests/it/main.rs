@@ -26,4 +26,5 @@ mod site;
 mod sources;
 mod stack;
 mod tidy;
+mod uploads;
 mod user_command;

@@ -19,8 +19,10 @@ use anyhow::Context;
 use tokio::task::spawn_blocking;
 use trove_domain::audit::AuditAction;
 use trove_domain::port::DocumentIndex;
+use trove_engine::files::UploadLimits;
 use trove_engine::indexing::IndexingConfig;
 use trove_engine::{Backends, Engine, EngineConfig, IngestionLimits};
+use trove_extract::ZipUnpacker;
 use trove_http::{HttpConfig, ReadinessProbe};
 use trove_store::Store;
 
@@ -70,10 +72,16 @@ impl Deployment {
             secrets: Some(secrets),
             sources: Some(outside.sources),
             files: Some(outside.files),
+            unpacker: Some(Arc::new(ZipUnpacker)),
             audit: Some(audit::open(config)?),
             ..Backends::new(&store, index, model.port())
         };
         let engine = Engine::new(backends, engine_config(config));
+        let swept = engine.sweep_files().await;
+        let swept = swept.context("what uploads have left behind cannot be removed")?;
+        if swept > 0 {
+            tracing::info!(files = swept, "removed files of uploads that did not end");
+        }
         if !config.retrieval.disable_vector_db {
             let lost = engine.notice_lost_index().await;
             let lost = lost.context("the registry cannot be compared with the index")?;
@@ -178,6 +186,11 @@ fn engine_config(config: &Config) -> EngineConfig {
         language_model_allowance: config.retrieval.language_model_allowance,
         query_embedding_timeout: config.retrieval.query_embedding_timeout,
         limits: IngestionLimits { document_chars_max: config.ingestion.document_chars_max },
+        uploads: UploadLimits {
+            file_bytes_max: config.ingestion.file_bytes_max,
+            upload_bytes_max: config.ingestion.upload_bytes_max,
+            ..UploadLimits::default()
+        },
         enabled_sources: config.indexing.enabled_sources.clone(),
         source_check_timeout: config.indexing.source_check_timeout,
         accounts: config.auth.accounts(),

@@ -208,6 +208,8 @@ actions! {
     UpdateConnector = "connector.update" Attempted;
     /// A connector is removed.
     DeleteConnector = "connector.delete" Attempted;
+    /// Files are uploaded.
+    UploadFiles = "file.upload" Attempted;
     /// A credential is made.
     CreateCredential = "credential.create" Required;
     /// A credential is changed.

@@ -10,6 +10,8 @@ pub type Source = Box<dyn std::error::Error + Send + Sync + 'static>;
 pub enum ErrorKind {
     /// The request is well formed, yet asks for something that a rule forbids.
     Invalid,
+    /// It is larger than what is accepted.
+    TooLarge,
     /// Nobody is signed in, or the credential is not valid.
     Unauthenticated,
     /// The caller is known and may not do this.

@@ -47,6 +47,7 @@ pub mod secret;
 pub mod section;
 pub mod session;
 pub mod source;
+pub mod stored_file;
 pub mod token_limit;
 pub mod tool;
 pub mod user;

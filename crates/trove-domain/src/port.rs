@@ -33,8 +33,10 @@ mod search_history;
 mod secret_cipher;
 mod session_store;
 mod source;
+mod stored_file_store;
 mod text_extractor;
 mod token_limit_store;
+mod unpacker;
 mod user_store;
 mod workspace_store;
 
@@ -90,8 +92,10 @@ pub use source::{
     CHECKPOINT_BYTES_MAX, Checkpoint, FailedPart, ListingStep, ReadWindow, Skipped, Source,
     SourceClass, SourceError, SourceFactory, SourceFailure, SourceKind, SourceSettings, SourceStep,
 };
+pub use stored_file_store::{ConnectorReplacement, StoredFileStore};
 pub use text_extractor::{ExtractError, ExtractedText, FileFacts, Resource, TextExtractor};
 pub use token_limit_store::{TokenLimitStore, UsageOf};
+pub use unpacker::{ArchiveBytes, UnpackError, UnpackInto, UnpackLimits, Unpacker};
 pub use user_store::{
     AddressChange, NewUser, Registered, RegistrationRule, Seats, SignUp, UserChange, UserCount,
     UserFilter, UserStore,

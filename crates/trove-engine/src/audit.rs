@@ -166,6 +166,7 @@ async fn append(audit: &Arc<dyn AuditLog>, entry: AuditEntry) -> Result<u64, Aud
 fn is_refusal(kind: ErrorKind) -> bool {
     match kind {
         ErrorKind::Invalid
+        | ErrorKind::TooLarge
         | ErrorKind::Unauthenticated
         | ErrorKind::Forbidden
         | ErrorKind::NotFound

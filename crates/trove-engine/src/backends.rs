@@ -7,7 +7,7 @@ use trove_domain::port::{
     DocumentStore, EmbeddingModel, FileStore, GroupStore, IdGenerator, IndexAttemptStore,
     InvitationStore, JobQueue, LanguageModel, LanguageModelFactory, LlmProviderStore,
     PairTaskStore, ProfileStore, SearchHistory, SecretCipher, SessionStore, SourceFactory,
-    TokenLimitStore, UserStore, WorkspaceStore,
+    StoredFileStore, TokenLimitStore, Unpacker, UserStore, WorkspaceStore,
 };
 
 /// Everything outside that an engine works with. Replace any of them in a test with struct update
@@ -43,6 +43,10 @@ pub struct Backends {
     pub files: Option<Arc<dyn FileStore>>,
     /// What people decide about single documents.
     pub document_flags: Arc<dyn DocumentFlagStore>,
+    /// What is known about those files.
+    pub stored_files: Arc<dyn StoredFileStore>,
+    /// Takes archives apart that were uploaded; without it they are files.
+    pub unpacker: Option<Arc<dyn Unpacker>>,
     /// Connector-credential pairs.
     pub cc_pairs: Arc<dyn CcPairStore>,
     /// Named sets of pairs.
@@ -110,6 +114,7 @@ impl Backends {
             + SessionStore
             + SearchHistory
             + LlmProviderStore
+            + StoredFileStore
             + TokenLimitStore
             + UserStore
             + WorkspaceStore,
@@ -129,6 +134,8 @@ impl Backends {
             credentials: Arc::<S>::clone(store),
             sources: None,
             files: None,
+            stored_files: Arc::<S>::clone(store),
+            unpacker: None,
             cc_pairs: Arc::<S>::clone(store),
             document_sets: Arc::<S>::clone(store),
             agents: Arc::<S>::clone(store),

@@ -5,6 +5,7 @@ use trove_domain::query::HybridAlpha;
 use trove_domain::source::DocumentSource;
 
 use crate::accounts::AccountConfig;
+use crate::files::UploadLimits;
 use crate::indexing::IndexingConfig;
 
 /// What an operator decides about an engine.
@@ -20,6 +21,8 @@ pub struct EngineConfig {
     pub vector_db: bool,
     /// Bounds on what is ingested.
     pub limits: IngestionLimits,
+    /// Bounds on what is uploaded.
+    pub uploads: UploadLimits,
     /// The sources that may be connected; `None` for all.
     pub enabled_sources: Option<BTreeSet<DocumentSource>>,
     /// How long a source may take to say whether it can be read.
@@ -45,6 +48,7 @@ impl Default for EngineConfig {
             query_embedding_timeout: Duration::from_secs(10),
             vector_db: true,
             limits: IngestionLimits { document_chars_max: 5_000_000 },
+            uploads: UploadLimits::default(),
             enabled_sources: None,
             source_check_timeout: Duration::from_secs(20),
             accounts: AccountConfig::default(),

@@ -17,6 +17,7 @@ mod workspace;
 pub mod accounts;
 pub mod administration;
 pub mod audit;
+pub mod files;
 pub mod indexing;
 pub mod ingestion;
 pub mod language_models;
@@ -30,6 +31,7 @@ pub use config::{EngineConfig, IngestionLimits};
 pub use system::{SystemClock, SystemIds};
 
 use tokio::sync::Notify;
+use tokio_util::task::TaskTracker;
 use trove_domain::id::DocumentId;
 
 use crate::accounts::{Passwords, Throttle};
@@ -52,6 +54,8 @@ struct Shared {
     jobs_enqueued: Notify,
     /// Wakes whoever begins runs of indexing, for what this process has changed.
     runs_wanted: Notify,
+    /// Uploads that are under way. Closed from the beginning, so that it can be waited for.
+    uploads: TaskTracker,
     /// Models of providers that calls use again.
     open_models: OpenModels,
     /// Models that have failed to help a search.
@@ -71,12 +75,15 @@ impl Engine {
         let passwords = Passwords::new(&config.accounts.hashing);
         let (clock, ids) = (Arc::clone(&backends.clock), backends.ids.as_ref());
         let throttle = Throttle::new(&config.accounts, clock, ids);
+        let uploads = TaskTracker::new();
+        uploads.close();
         let shared = Shared {
             backends,
             config,
             document_locks: KeyedLock::new(),
             jobs_enqueued: Notify::new(),
             runs_wanted: Notify::new(),
+            uploads,
             open_models: OpenModels::default(),
             circuits: Arc::default(),
             embedding_absence: Absence::default(),

@@ -43,10 +43,12 @@ mod pdf;
 mod plain;
 mod rtf;
 mod text;
+mod unpack;
 mod worker;
 mod writer;
 mod xml;
 
 pub use budget::{Budget, DEFAULT_MAX_CHARS};
 pub use extractor::InProcessExtractor;
+pub use unpack::ZipUnpacker;
 pub use worker::{IsolatedExtractor, WorkerProgram, serve as serve_worker};

@@ -74,6 +74,13 @@ pub enum Refusal {
     },
     /// The body is larger than the limit.
     PayloadTooLarge,
+    /// An upload is larger than its limit.
+    UploadTooLarge {
+        /// The setting that says so.
+        setting: &'static str,
+        /// What it says.
+        limit: u64,
+    },
     /// The body holds more JSON values than the limit.
     TooManyValues,
     /// The request asks for another protocol.
@@ -104,6 +111,7 @@ impl From<Refusal> for ApiError {
 fn status_of(kind: ErrorKind) -> (StatusCode, &'static str) {
     match kind {
         ErrorKind::Invalid => (StatusCode::BAD_REQUEST, "INVALID_INPUT"),
+        ErrorKind::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE"),
         ErrorKind::Unauthenticated => (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED"),
         ErrorKind::Forbidden => (StatusCode::FORBIDDEN, "INSUFFICIENT_PERMISSIONS"),
         ErrorKind::NotFound => (StatusCode::NOT_FOUND, "NOT_FOUND"),
@@ -129,6 +137,7 @@ impl Refusal {
             Self::DeadlineExceeded => Some(ErrorKind::DeadlineExceeded),
             Self::MethodNotAllowed { .. }
             | Self::PayloadTooLarge
+            | Self::UploadTooLarge { .. }
             | Self::TooManyValues
             | Self::Upgrade
             | Self::CompressedBody
@@ -145,7 +154,7 @@ impl Refusal {
             (None, Self::MethodNotAllowed { .. }) => {
                 (StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED")
             }
-            (None, Self::PayloadTooLarge | Self::TooManyValues) => {
+            (None, Self::PayloadTooLarge | Self::UploadTooLarge { .. } | Self::TooManyValues) => {
                 (StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE")
             }
             (None, Self::CompressedBody) => {
@@ -173,6 +182,9 @@ impl Refusal {
             Self::NoSuchPath => "Not Found".to_owned(),
             Self::MethodNotAllowed { .. } => "Method Not Allowed".to_owned(),
             Self::PayloadTooLarge => "the body is too large".to_owned(),
+            Self::UploadTooLarge { setting, limit } => {
+                format!("more than {limit} bytes are not accepted at once ({setting})")
+            }
             Self::TooManyValues => format!("the body holds more than {VALUES_MAX} JSON values"),
             Self::Upgrade => {
                 "this server speaks no other protocol; send the request without `Upgrade`"
@@ -237,6 +249,7 @@ fn failed(error: &dyn Classify, request_id: &str) -> HttpResponse {
         ErrorKind::DeadlineExceeded => ("the request took too long", false),
         ErrorKind::Internal => ("the server failed", false),
         ErrorKind::Invalid
+        | ErrorKind::TooLarge
         | ErrorKind::Unauthenticated
         | ErrorKind::Forbidden
         | ErrorKind::NotFound
@@ -342,6 +355,7 @@ mod tests {
     fn every_kind_has_its_status() {
         let table = [
             (ErrorKind::Invalid, 400, "INVALID_INPUT"),
+            (ErrorKind::TooLarge, 413, "PAYLOAD_TOO_LARGE"),
             (ErrorKind::Unauthenticated, 401, "UNAUTHENTICATED"),
             (ErrorKind::Forbidden, 403, "INSUFFICIENT_PERMISSIONS"),
             (ErrorKind::NotFound, 404, "NOT_FOUND"),

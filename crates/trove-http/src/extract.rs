@@ -4,6 +4,7 @@ mod body;
 mod form;
 mod multipart;
 mod path;
+mod upload;
 
 use std::future::{Ready, ready};
 
@@ -20,6 +21,8 @@ use crate::validation::{Failures, FieldError, Fields, Json, Read, Record, root};
 
 pub use form::ValidForm;
 pub use multipart::{Form, FormInput, Upload, ValidMultipart};
+pub(crate) use upload::FILES;
+pub use upload::LargeForm;
 
 /// The authenticated user. Its presence in a signature means that nobody else gets in.
 #[derive(Clone, Debug)]

@@ -85,6 +85,9 @@ fn sources() -> Vec<Endpoint> {
         Endpoint::new(post(), "/manage/admin/connector", Curator, Open, connectors::write::create_connector),
         Endpoint::new(patch(), "/manage/admin/connector/{connector_id}", Curator, Open, connectors::write::update_connector),
         Endpoint::new(delete(), "/manage/admin/connector/{connector_id}", Curator, Open, connectors::write::delete_connector),
+        Endpoint::new(post(), "/manage/admin/connector/file/upload", Curator, Open, connectors::files::upload_connector_files).slow(),
+        Endpoint::new(get(), "/manage/admin/connector/{connector_id}/files", Curator, Open, connectors::files::list_connector_files),
+        Endpoint::new(post(), "/manage/admin/connector/{connector_id}/files/update", Curator, Open, connectors::files::update_connector_files).slow(),
         Endpoint::new(get(), "/manage/connector", Curator, Open, connectors::read::list_all_connectors),
         Endpoint::new(get(), "/manage/connector/{connector_id}", Curator, Open, connectors::read::get_connector),
 

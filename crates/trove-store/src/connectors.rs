@@ -11,6 +11,7 @@ use trove_domain::connector::{Connector, ConnectorDetails};
 use trove_domain::error::StoreError;
 use trove_domain::id::{ConnectorId, CredentialId};
 use trove_domain::port::{ConnectorRefusal, ConnectorRemoval, ConnectorStore, NewConnector};
+use trove_domain::stored_file::StoredFile;
 
 use crate::Store;
 use crate::backend::{KEYS_MAX, read, transact};
@@ -18,6 +19,7 @@ use crate::error::{Failure, corrupt};
 use crate::locks::Locks;
 use crate::schema::{cc_pair, connector, document_cc_pair};
 use crate::sql::Time;
+use crate::stored_files::finish;
 
 /// The connector of posted documents.
 const INGESTION_API: i32 = 0;
@@ -119,6 +121,47 @@ macro_rules! columns {
     };
 }
 
+impl Store {
+    /// Replaces what was decided about a connector, and makes the files real that it then names.
+    pub(crate) async fn replace_connector(
+        &self,
+        id: ConnectorId,
+        present: &ConnectorDetails,
+        details: ConnectorDetails,
+        now: DateTime<Utc>,
+        files: &[StoredFile],
+    ) -> Result<Result<Connector, ConnectorRefusal>, StoreError> {
+        let superseded = Err(ConnectorRefusal::Superseded);
+        let replaced = transact!(self, "connector.replace", refused superseded, |conn| {
+            conn.lock_connector(id.0).await?;
+            let found: Option<Connector> = get!(conn, id.0);
+            let Some(found) = found else { return Ok(Err(ConnectorRefusal::Missing)) };
+            if found.built_in {
+                return Ok(Err(ConnectorRefusal::BuiltIn));
+            }
+            if found.details != *present {
+                return Ok(Err(ConnectorRefusal::Superseded));
+            }
+            if is_taken!(conn, details, id.0) {
+                return Ok(Err(ConnectorRefusal::NameTaken));
+            }
+            diesel::update(connector::table.find(id.0))
+                .set(columns!(details, now))
+                .execute(conn)
+                .await?;
+            if !finish!(conn, files) {
+                return Err(Failure::Refused);
+            }
+            Ok(get!(conn, id.0).ok_or(ConnectorRefusal::Missing))
+        });
+        match replaced {
+            // Of two that take a name at the same time the database lets one.
+            Err(error) if crate::error::is_taken(&error) => Ok(Err(ConnectorRefusal::NameTaken)),
+            other => other,
+        }
+    }
+}
+
 #[async_trait]
 impl ConnectorStore for Store {
     #[tracing::instrument(name = "db.connector.insert", skip_all)]
@@ -187,30 +230,7 @@ impl ConnectorStore for Store {
         details: ConnectorDetails,
         now: DateTime<Utc>,
     ) -> Result<Result<Connector, ConnectorRefusal>, StoreError> {
-        let replaced = transact!(self, "connector.replace", |conn| {
-            conn.lock_connector(id.0).await?;
-            let found: Option<Connector> = get!(conn, id.0);
-            let Some(found) = found else { return Ok(Err(ConnectorRefusal::Missing)) };
-            if found.built_in {
-                return Ok(Err(ConnectorRefusal::BuiltIn));
-            }
-            if found.details != *present {
-                return Ok(Err(ConnectorRefusal::Superseded));
-            }
-            if is_taken!(conn, details, id.0) {
-                return Ok(Err(ConnectorRefusal::NameTaken));
-            }
-            diesel::update(connector::table.find(id.0))
-                .set(columns!(details, now))
-                .execute(conn)
-                .await?;
-            Ok(get!(conn, id.0).ok_or(ConnectorRefusal::Missing))
-        });
-        match replaced {
-            // Of two that take a name at the same time the database lets one.
-            Err(error) if crate::error::is_taken(&error) => Ok(Err(ConnectorRefusal::NameTaken)),
-            other => other,
-        }
+        self.replace_connector(id, present, details, now, &[]).await
     }
 
     #[tracing::instrument(name = "db.connector.remove", skip_all, fields(connector.id = %id))]

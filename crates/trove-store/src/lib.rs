@@ -29,6 +29,7 @@ mod searches;
 mod secrets;
 mod sets;
 mod sql;
+mod stored_files;
 mod token_limits;
 mod users;
 mod workspace;

@@ -61,6 +61,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "20261121190000_create_workspace_settings",
     "20261121200000_create_indexing",
     "20261122010000_create_pair_tasks",
+    "20261122020000_add_unfinished_files",
 ];
 
 const REGISTER: &str =

@@ -44,11 +44,14 @@ pub mod secret_cipher;
 pub mod services;
 pub mod session_store;
 pub mod source;
+pub mod stored_file_store;
 pub mod stores;
 pub mod text_extractor;
 pub mod token_limit_store;
+pub mod unpacker;
 pub mod user_store;
 pub mod workspace_store;
+pub mod zips;
 
 /// One test for each case of a suite, each on a subject of its own.
 ///

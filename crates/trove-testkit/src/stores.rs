@@ -20,7 +20,7 @@ use trove_domain::port::{
     CredentialStore, DocumentFlagStore, DocumentSetStore, DocumentStore, GroupStore,
     IndexAttemptStore, IndexedMark, InvitationStore, JobQueue, LlmProviderStore, NewCcPair,
     NewDocumentSet, NewUser, PairTaskStore, ProfileStore, Registration, SearchHistory,
-    SessionStore, TokenLimitStore, UserChange, UserStore, WorkspaceStore,
+    SessionStore, StoredFileStore, TokenLimitStore, UserChange, UserStore, WorkspaceStore,
 };
 use trove_domain::source::DocumentSource;
 use trove_domain::user::TokenHash;
@@ -82,6 +82,8 @@ pub struct Stores {
     pub searches: Arc<dyn SearchHistory>,
     /// Deferred work.
     pub jobs: Arc<dyn JobQueue>,
+    /// Stored files.
+    pub files: Arc<dyn StoredFileStore>,
     /// Limits of tokens.
     pub token_limits: Arc<dyn TokenLimitStore>,
     /// Providers of language models.
@@ -114,6 +116,7 @@ impl Stores {
             + JobQueue
             + PairTaskStore
             + SearchHistory
+            + StoredFileStore
             + TokenLimitStore
             + LlmProviderStore
             + WorkspaceStore,
@@ -138,6 +141,7 @@ impl Stores {
             flags: store.clone(),
             searches: store.clone(),
             jobs: store.clone(),
+            files: store.clone(),
             token_limits: store.clone(),
             providers: store.clone(),
             workspace: store,

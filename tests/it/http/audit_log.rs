@@ -31,6 +31,7 @@ const WITHOUT_RECORD: &[(&str, &str)] = &[
         "PUT /manage/admin/credential/private-key/{credential_id}",
         "a form: credentials.rs; recorded as without a file",
     ),
+    ("POST /manage/admin/connector/file/upload", "a form: files.rs"),
     ("POST /admin/llm/test", "changes nothing"),
     ("POST /admin/llm/test/default", "changes nothing"),
     ("POST /auth/logout", "ends the caller's own session"),
@@ -73,6 +74,7 @@ fn connected() -> Vec<(&'static str, AuditAction, Value)> {
         ("POST /manage/admin/connector", CreateConnector, connector()),
         ("PATCH /manage/admin/connector/{connector_id}", UpdateConnector, connector()),
         ("DELETE /manage/admin/connector/{connector_id}", DeleteConnector, Value::Null),
+        ("POST /manage/admin/connector/{connector_id}/files/update", UpdateConnector, Value::Null),
         ("POST /manage/credential", CreateCredential, credential),
         ("PUT /manage/connector/{connector_id}/credential/{credential_id}", CreatePair, pair),
         (

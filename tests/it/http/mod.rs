@@ -9,6 +9,8 @@ mod authorization;
 mod connectors;
 mod credentials;
 mod document_sets;
+mod files;
+mod files_hostile;
 mod flags;
 mod hostile;
 mod hostile_headers;

@@ -77,8 +77,15 @@ impl World {
             Kind::Agent => self.agent(&name, state, me).await,
             Kind::DocumentSet => self.document_set(&name, state, me).await,
             Kind::Pair => self.pair(&name, state, me).await,
-            Kind::ScheduledPair => self.scheduled(&name, state, me).await.1,
-            Kind::Connector => self.scheduled(&name, state, me).await.0,
+            Kind::ScheduledPair => {
+                self.scheduled(&name, state, me, DocumentSource::MockConnector).await.1
+            }
+            Kind::Connector => {
+                self.scheduled(&name, state, me, DocumentSource::MockConnector).await.0
+            }
+            Kind::FileConnector | Kind::ConnectorFiles => {
+                self.scheduled(&name, state, me, DocumentSource::File).await.0
+            }
             Kind::UsableCredential | Kind::Credential => {
                 self.credential(&name, state, me).await.to_string()
             }
@@ -196,14 +203,20 @@ impl World {
     }
 
     /// A connector and its pair, which a schedule runs.
-    async fn scheduled(&self, name: &str, state: State, me: UserId) -> (String, String) {
+    async fn scheduled(
+        &self,
+        name: &str,
+        state: State,
+        me: UserId,
+        source: DocumentSource,
+    ) -> (String, String) {
         if state == State::Missing {
             return (MISSING_NUMBER.to_string(), MISSING_NUMBER.to_string());
         }
         let (backends, now) = (self.server.engine.backends(), self.server.stack.clock.now());
         let details = ConnectorDetails {
             name: name.to_owned(),
-            source: DocumentSource::MockConnector,
+            source,
             input_type: InputType::Poll,
             config: serde_json::Map::new(),
             refresh_freq_s: None,

@@ -18,6 +18,10 @@ pub(super) enum Kind {
     Connector,
     /// A pair that a schedule runs.
     ScheduledPair,
+    /// A connector of files, for those who change it.
+    FileConnector,
+    /// One, for those who see its files: those who see its pair.
+    ConnectorFiles,
     /// A credential for a source with secrets, for those who use it.
     UsableCredential,
     /// One, for those who change it.
@@ -103,6 +107,8 @@ impl Kind {
             | Self::Document
             | Self::Connector
             | Self::ScheduledPair
+            | Self::FileConnector
+            | Self::ConnectorFiles
             | Self::UsableCredential
             | Self::Credential => &[Missing, Deleted, Own, Team, Both, Public, Foreign],
             Self::ReadDocument => &[Missing, Deleted, Team, Both, Public, Foreign],
@@ -137,7 +143,12 @@ impl Kind {
             (false, false) => Standing::Hidden,
         };
         match self {
-            Self::Agent | Self::DocumentSet | Self::Pair | Self::ScheduledPair | Self::Document => {
+            Self::Agent
+            | Self::DocumentSet
+            | Self::Pair
+            | Self::ScheduledPair
+            | Self::ConnectorFiles
+            | Self::Document => {
                 let own = state == State::Own;
                 // Shared with groups that the caller controls, and with no other.
                 let controls =
@@ -146,7 +157,7 @@ impl Kind {
                 standing(seen, own || admin || controls)
             }
             // Nobody's own: it is seen by whoever may see any, and changed with its pairs.
-            Self::Connector => {
+            Self::Connector | Self::FileConnector => {
                 let controls =
                     !shared.is_empty() && shared.iter().all(|group| who.controls(*group));
                 standing(true, state == State::Own || admin || controls)

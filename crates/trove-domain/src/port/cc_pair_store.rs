@@ -188,6 +188,14 @@ pub trait CcPairStore: Send + Sync + 'static {
         now: DateTime<Utc>,
     ) -> Result<Result<(), PairRefusal>, StoreError>;
 
+    /// Asks for a run out of turn, unless one is asked for already. A run that is under way may have
+    /// begun before whatever this is about: the one that is asked for comes after it. `false` when
+    /// there is no such pair.
+    async fn request_update(&self, id: CcPairId) -> Result<bool, StoreError>;
+
+    /// Asks for a look at what is gone; `false` when there is no such pair.
+    async fn request_prune(&self, id: CcPairId) -> Result<bool, StoreError>;
+
     /// Gives the one pair of a connector, scheduled, another credential: it keeps its documents,
     /// which are marked as changed, with `job`, and is active if it was invalid. Answers the pair.
     async fn swap_credential(

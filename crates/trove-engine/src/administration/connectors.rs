@@ -72,6 +72,9 @@ pub enum ConnectorError {
     /// A configuration names a folder of the server.
     #[error("connector_specific_config: `folder` is for `trove index` alone; upload files instead")]
     Folder,
+    /// A configuration names a file that is not there for the caller.
+    #[error("connector_specific_config: there is no uploaded file {0:?}")]
+    NoSuchFile(String),
     /// A configuration is too large.
     #[error("connector_specific_config: it has at most {max} bytes", max = Connector::CONFIG_BYTES_MAX)]
     TooLarge,
@@ -103,6 +106,7 @@ impl Classify for ConnectorError {
             | Self::NotConnectable(_)
             | Self::SourceInUse(_)
             | Self::Folder
+            | Self::NoSuchFile(_)
             | Self::TooLarge
             | Self::BuiltIn(_)
             | Self::HasDocuments => ErrorKind::Invalid,
@@ -224,7 +228,7 @@ impl Engine {
         request: ConnectorRequest,
     ) -> Result<Connector, ConnectorError> {
         let ConnectorRequest { details, indexing_start, .. } =
-            self.checked_connector(caller, request).await?;
+            self.checked_connector(caller, request, None).await?;
         let created_at = self.backends().clock.now();
         let new = NewConnector { details, indexing_start, created_at };
         let made = self.backends().connectors.insert(new).await?;
@@ -240,7 +244,9 @@ impl Engine {
         for _ in 0..ATTEMPTS {
             let present = self.connector(id).await?;
             self.require_editable_connector(caller, &present).await?;
-            let mut details = self.checked_connector(caller, request.clone()).await?.details;
+            let known = Some(&present.details);
+            let checked = self.checked_connector(caller, request.clone(), known).await?;
+            let mut details = checked.details;
             details.prune_freq_s = details.prune_freq_s.or(Some(Connector::PRUNE_FREQ_S));
             if details.source != present.details.source && !present.credentials.is_empty() {
                 return Err(ConnectorError::SourceInUse(id));
@@ -265,6 +271,7 @@ impl Engine {
         &self,
         caller: &Caller,
         mut request: ConnectorRequest,
+        present: Option<&ConnectorDetails>,
     ) -> Result<ConnectorRequest, ConnectorError> {
         let source = request.details.source;
         if is_system(source) {
@@ -290,11 +297,12 @@ impl Engine {
         if bytes_of(config) > Connector::CONFIG_BYTES_MAX {
             return Err(ConnectorError::TooLarge);
         }
+        self.check_named_files(caller, &request.details, present).await?;
         Ok(request)
     }
 
     /// Fails unless `caller` may change all pairs of the connector.
-    pub(super) async fn require_editable_connector(
+    pub(crate) async fn require_editable_connector(
         &self,
         caller: &Caller,
         connector: &Connector,

@@ -19,10 +19,7 @@ pub(super) async fn bytes(
     limit: usize,
     config: &HttpConfig,
 ) -> Result<Bytes, ApiError> {
-    // Bounding what a decompressor makes is one more thing to get wrong, for clients nobody has.
-    if header(request, &CONTENT_ENCODING)
-        .is_some_and(|coding| !coding.eq_ignore_ascii_case("identity"))
-    {
+    if is_compressed(request) {
         return Err(Refusal::CompressedBody.into());
     }
     let announced =
@@ -33,6 +30,13 @@ pub(super) async fn bytes(
     tokio::time::timeout(config.body_timeout, collect(payload, limit))
         .await
         .map_err(|_| Refusal::BodyTimeout)?
+}
+
+/// Whether the body is compressed. Bounding what a decompressor makes is one more thing to get
+/// wrong, for clients nobody has.
+pub(super) fn is_compressed(request: &HttpRequest) -> bool {
+    header(request, &CONTENT_ENCODING)
+        .is_some_and(|coding| !coding.eq_ignore_ascii_case("identity"))
 }
 
 /// The body as JSON; `None` when it is empty.

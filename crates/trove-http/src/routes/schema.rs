@@ -50,6 +50,8 @@ use crate::validation::{
         runs::run_once::run_connector, runs::statuses::list_indexing_statuses,
         runs::failing::list_failed_indexing_statuses, runs::attempts::list_index_attempts,
         runs::attempts::list_index_attempt_errors,
+        connectors::files::upload_connector_files, connectors::files::list_connector_files,
+        connectors::files::update_connector_files,
         pairs::read::list_connector_statuses, pairs::read::list_basic_connector_statuses,
         pairs::read::list_indexed_sources, pairs::read::get_pair,
         pairs::write::associate_credential, pairs::write::dissociate_credential,

@@ -9,7 +9,7 @@ use diesel_async::{AsyncConnection, RunQueryDsl};
 use trove_domain::cc_pair::{CcPair, CcPairStatus};
 use trove_domain::error::StoreError;
 use trove_domain::id::{CcPairId, ConnectorId, CredentialId, GroupId};
-use trove_domain::indexing::StopReason;
+use trove_domain::indexing::{IndexingTrigger, StopReason};
 use trove_domain::job::NewJob;
 use trove_domain::port::{NewScheduledPair, PairRefusal};
 
@@ -201,6 +201,31 @@ impl Store {
                 end_pruning!(conn, id.0);
             }
             Ok(Ok(()))
+        })
+    }
+
+    #[tracing::instrument(name = "db.cc_pair.request_update", skip_all, fields(cc_pair.id = %id))]
+    pub(super) async fn ask_for_update(&self, id: CcPairId) -> Result<bool, StoreError> {
+        transact!(self, "cc_pair.request_update", |conn| {
+            let found = conn.lock_pairs(&[id.0]).await?;
+            // Whoever asked for everything gets the changes, too.
+            diesel::update(cc_pair::table.find(id.0))
+                .filter(cc_pair::indexing_trigger.is_null())
+                .set(cc_pair::indexing_trigger.eq(Some(IndexingTrigger::Update.as_str())))
+                .execute(conn)
+                .await?;
+            Ok(found > 0)
+        })
+    }
+
+    #[tracing::instrument(name = "db.cc_pair.request_prune", skip_all, fields(cc_pair.id = %id))]
+    pub(super) async fn ask_for_prune(&self, id: CcPairId) -> Result<bool, StoreError> {
+        transact!(self, "cc_pair.request_prune", |conn| {
+            let asked = diesel::update(cc_pair::table.find(id.0))
+                .set(cc_pair::prune_requested.eq(true))
+                .execute(conn)
+                .await?;
+            Ok(asked > 0)
         })
     }
 

@@ -138,7 +138,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
+    use diesel::sql_types::{BigInt, Bool, Nullable, Text};
     use crate::sql::{Guid, Instant};
     stored_file (id) {
         id -> Text,
@@ -148,6 +148,7 @@ diesel::table! {
         size_bytes -> BigInt,
         owner_id -> Nullable<Guid>,
         created_at -> Instant,
+        unfinished -> Bool,
     }
 }
 

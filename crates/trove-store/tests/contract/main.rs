@@ -67,6 +67,9 @@ macro_rules! suites {
         mod token_limit_store {
             trove_testkit::token_limit_store_contract!($start());
         }
+        mod stored_file_store {
+            trove_testkit::stored_file_store_contract!($start());
+        }
         mod search_history {
             trove_testkit::search_history_contract!($start());
         }

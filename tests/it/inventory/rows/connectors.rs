@@ -40,6 +40,15 @@ pub(in crate::inventory) fn rows() -> Vec<Row> {
         row("PATCH /manage/admin/connector/{connector_id}", Curator)
             .names(Kind::Connector, Need::Edit)
             .sends(|named| connector(named, json!({}))),
+        row("POST /manage/admin/connector/file/upload", Curator)
+            .nothing("stores files of the caller; what is sent here is no form")
+            .done(422),
+        row("GET /manage/admin/connector/{connector_id}/files", Curator)
+            .names(Kind::ConnectorFiles, Need::See),
+        // Without a form nothing changes: http/files.rs sends some.
+        row("POST /manage/admin/connector/{connector_id}/files/update", Curator)
+            .names(Kind::FileConnector, Need::Edit)
+            .reads(),
         row("DELETE /manage/admin/connector/{connector_id}", Curator)
             .names(Kind::Connector, Need::Edit)
             .but("what is gone is gone", |who, state| {

@@ -1,0 +1,66 @@
+//! Who may name a file in the configuration of a connector: it is read on their behalf.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde_json::{Map, Value};
+use trove_domain::access::{Caller, Role};
+use trove_domain::connector::ConnectorDetails;
+use trove_domain::port::FileKey;
+use trove_domain::source::DocumentSource;
+use trove_domain::stored_file::StoredFile;
+
+use crate::Engine;
+use crate::administration::{ConnectorError, is_printable};
+
+/// The files.
+pub(super) const LOCATIONS: &str = "file_locations";
+/// Their names, in the same order.
+pub(super) const NAMES: &str = "file_names";
+/// The file that tells about them.
+pub(super) const METADATA_FILE: &str = "zip_metadata_file_id";
+/// What is known about them.
+pub(super) const METADATA: &str = "zip_metadata";
+
+/// The ids that a configuration names. What has another form is refused by the source.
+fn named(config: &Map<String, Value>) -> BTreeSet<&str> {
+    let locations = config.get(LOCATIONS).and_then(Value::as_array).into_iter().flatten();
+    locations.chain(config.get(METADATA_FILE)).filter_map(Value::as_str).collect()
+}
+
+impl Engine {
+    /// Fails unless `caller` may name all files that a configuration names: of those that there are,
+    /// administrators any, and others their own. What the connector names already stays.
+    pub(crate) async fn check_named_files(
+        &self,
+        caller: &Caller,
+        details: &ConnectorDetails,
+        present: Option<&ConnectorDetails>,
+    ) -> Result<(), ConnectorError> {
+        if details.source != DocumentSource::File {
+            return Ok(());
+        }
+        let mut new = named(&details.config);
+        // A connector of another source may say anything.
+        if let Some(present) = present.filter(|present| present.source == DocumentSource::File) {
+            for known in named(&present.config) {
+                new.remove(known);
+            }
+        }
+        let keys: Vec<FileKey> = new.iter().filter_map(|id| FileKey::new(*id).ok()).collect();
+        let found = self.backends().stored_files.find(&keys).await?;
+        let found: HashMap<&str, &StoredFile> =
+            found.iter().map(|file| (file.id.as_str(), file)).collect();
+        let may_name = |id: &&&str| {
+            let own = |file: &&StoredFile| file.owner == Some(caller.user);
+            found.get(**id).is_some_and(|file| caller.role == Role::Admin || own(file))
+        };
+        match new.iter().find(|id| !may_name(id)) {
+            // Somebody else's is like none.
+            Some(id) => {
+                let shown = id.chars().filter(|c| is_printable(*c)).take(100).collect();
+                Err(ConnectorError::NoSuchFile(shown))
+            }
+            None => Ok(()),
+        }
+    }
+}
