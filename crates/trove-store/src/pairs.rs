@@ -410,10 +410,6 @@ impl CcPairStore for Store {
         self.ask_for_update(id).await
     }
 
-    async fn request_prune(&self, id: CcPairId) -> Result<bool, StoreError> {
-        self.ask_for_prune(id).await
-    }
-
     async fn swap_credential(
         &self,
         connector: ConnectorId,

@@ -193,9 +193,6 @@ pub trait CcPairStore: Send + Sync + 'static {
     /// there is no such pair.
     async fn request_update(&self, id: CcPairId) -> Result<bool, StoreError>;
 
-    /// Asks for a look at what is gone; `false` when there is no such pair.
-    async fn request_prune(&self, id: CcPairId) -> Result<bool, StoreError>;
-
     /// Gives the one pair of a connector, scheduled, another credential: it keeps its documents,
     /// which are marked as changed, with `job`, and is active if it was invalid. Answers the pair.
     async fn swap_credential(

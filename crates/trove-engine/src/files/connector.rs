@@ -275,8 +275,10 @@ impl Engine {
                 if changed.added {
                     store.request_update(pair.id).await?;
                 }
-                if changed.removal_asked {
-                    store.request_prune(pair.id).await?;
+                if changed.removal_asked
+                    && let Err(error) = self.request_prune(pair.id).await
+                {
+                    log::warn(&error, "a connector with fewer files was not asked to be pruned");
                 }
             }
             Ok::<_, FileError>(())

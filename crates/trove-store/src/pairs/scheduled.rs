@@ -218,17 +218,6 @@ impl Store {
         })
     }
 
-    #[tracing::instrument(name = "db.cc_pair.request_prune", skip_all, fields(cc_pair.id = %id))]
-    pub(super) async fn ask_for_prune(&self, id: CcPairId) -> Result<bool, StoreError> {
-        transact!(self, "cc_pair.request_prune", |conn| {
-            let asked = diesel::update(cc_pair::table.find(id.0))
-                .set(cc_pair::prune_requested.eq(true))
-                .execute(conn)
-                .await?;
-            Ok(asked > 0)
-        })
-    }
-
     #[tracing::instrument(name = "db.cc_pair.swap_credential", skip_all)]
     pub(super) async fn swap_scheduled(
         &self,
