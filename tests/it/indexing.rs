@@ -1,5 +1,6 @@
 //! Runs of indexing, over sources that a test plays.
 
+mod permissions;
 mod scripted;
 
 use chrono::TimeDelta;

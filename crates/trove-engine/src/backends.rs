@@ -5,8 +5,9 @@ use trove_domain::port::{
     AccessFilter, AccessTokenStore, AgentStore, ApiKeyStore, AuditLog, CcPairStore, Clock,
     ConnectorStore, CredentialStore, DocumentIndex, DocumentSetStore, DocumentStore,
     EmbeddingModel, FileStore, GroupStore, IdGenerator, IndexAttemptStore, InvitationStore,
-    JobQueue, LanguageModel, LanguageModelFactory, LlmProviderStore, ProfileStore, SearchHistory,
-    SecretCipher, SessionStore, SourceFactory, TokenLimitStore, UserStore, WorkspaceStore,
+    JobQueue, LanguageModel, LanguageModelFactory, LlmProviderStore, PermissionSyncStore,
+    ProfileStore, SearchHistory, SecretCipher, SessionStore, SourceFactory, TokenLimitStore,
+    UserStore, WorkspaceStore,
 };
 
 /// Everything outside that an engine works with. Replace any of them in a test with struct update
@@ -30,6 +31,8 @@ pub struct Backends {
     pub documents: Arc<dyn DocumentStore>,
     /// Runs of indexing.
     pub attempts: Arc<dyn IndexAttemptStore>,
+    /// Who may read what by what sources say, and the fetching of it.
+    pub permissions: Arc<dyn PermissionSyncStore>,
     /// Descriptions of what is read.
     pub connectors: Arc<dyn ConnectorStore>,
     /// What sources are read with.
@@ -99,6 +102,7 @@ impl Backends {
             + IndexAttemptStore
             + InvitationStore
             + JobQueue
+            + PermissionSyncStore
             + ProfileStore
             + SessionStore
             + SearchHistory
@@ -116,6 +120,7 @@ impl Backends {
             secrets: None,
             documents: Arc::<S>::clone(store),
             attempts: Arc::<S>::clone(store),
+            permissions: Arc::<S>::clone(store),
             connectors: Arc::<S>::clone(store),
             credentials: Arc::<S>::clone(store),
             sources: None,

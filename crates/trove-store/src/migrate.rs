@@ -60,6 +60,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "20261121180000_create_access_tokens",
     "20261121190000_create_workspace_settings",
     "20261121200000_create_indexing",
+    "20261122030000_create_external_access",
 ];
 
 const REGISTER: &str =

@@ -18,9 +18,9 @@ use trove_domain::job::{ClaimedJob, NewJob};
 use trove_domain::port::{
     AccessFilter, AccessTokenStore, AgentStore, ApiKeyStore, CcPairStore, ConnectorStore,
     CredentialStore, DocumentSetStore, DocumentStore, GroupStore, IndexAttemptStore, IndexedMark,
-    InvitationStore, JobQueue, LlmProviderStore, NewCcPair, NewDocumentSet, NewUser, ProfileStore,
-    Registration, SearchHistory, SessionStore, TokenLimitStore, UserChange, UserStore,
-    WorkspaceStore,
+    InvitationStore, JobQueue, LlmProviderStore, NewCcPair, NewDocumentSet, NewUser,
+    PermissionSyncStore, ProfileStore, Registration, SearchHistory, SessionStore, TokenLimitStore,
+    UserChange, UserStore, WorkspaceStore,
 };
 use trove_domain::source::DocumentSource;
 use trove_domain::user::TokenHash;
@@ -68,6 +68,8 @@ pub struct Stores {
     pub pairs: Arc<dyn CcPairStore>,
     /// Runs of indexing.
     pub attempts: Arc<dyn IndexAttemptStore>,
+    /// What sources say of who may read.
+    pub permissions: Arc<dyn PermissionSyncStore>,
     /// Agents.
     pub agents: Arc<dyn AgentStore>,
     /// Document sets.
@@ -107,6 +109,7 @@ impl Stores {
             + DocumentSetStore
             + DocumentStore
             + JobQueue
+            + PermissionSyncStore
             + SearchHistory
             + TokenLimitStore
             + LlmProviderStore
@@ -126,6 +129,7 @@ impl Stores {
             pairs: store.clone(),
             agents: store.clone(),
             attempts: store.clone(),
+            permissions: store.clone(),
             sets: store.clone(),
             documents: store.clone(),
             searches: store.clone(),
@@ -325,6 +329,7 @@ pub fn registration(id: &str) -> Registration {
         primary_owners: Vec::new(),
         secondary_owners: Vec::new(),
         from_ingestion_api: false,
+        external_access: None,
         content_changes: true,
     }
 }

@@ -14,6 +14,7 @@ use trove_domain::credential::{Credential, CredentialDetails};
 use trove_domain::error::StoreError;
 use trove_domain::id::{CcPairId, ConnectorId, CredentialId, GroupId};
 use trove_domain::page::Page;
+use trove_domain::permission_sync::PermissionSync;
 use trove_domain::port::{ConnectorRefusal, NewCredential, NewScheduledPair, PairRefusal, Reach};
 use trove_domain::source::DocumentSource;
 
@@ -47,6 +48,8 @@ pub struct PairView {
     pub connector: Connector,
     /// Its credential, masked.
     pub credential: CredentialView,
+    /// The latest fetching of its permissions, where its source tells them.
+    pub permissions: Option<PermissionSync>,
 }
 
 impl Engine {
@@ -456,7 +459,10 @@ impl Engine {
             return Ok(None);
         };
         let credential = self.credential_view(credential)?;
-        Ok(Some(PairView { seen, connector, credential }))
+        let permissions =
+            self.backends().permissions.latest_permission_syncs(&[seen.pair.id]).await?;
+        let permissions = permissions.into_iter().next().flatten();
+        Ok(Some(PairView { seen, connector, credential, permissions }))
     }
 }
 

@@ -11,12 +11,16 @@ use super::LEASE;
 use crate::{Engine, log};
 
 /// How often the worker looks for runs that are due, or that others have begun.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Engine {
-    /// Begins the runs that are due and works on all that wait, some of them at the same time, until
-    /// `stop`. Runs that are under way then are given back.
+    /// Begins the runs that are due and works on all that wait, some of them at the same time, and
+    /// fetches permissions where they are due, until `stop`. What is under way then is given back.
     pub async fn run_indexing(&self, stop: &CancellationToken) {
+        tokio::join!(self.run_attempts(stop), self.run_permission_syncs(stop));
+    }
+
+    async fn run_attempts(&self, stop: &CancellationToken) {
         let mut tasks: JoinSet<()> = JoinSet::new();
         let mut poll = interval(POLL_INTERVAL);
         poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
