@@ -123,7 +123,13 @@ async fn a_site_is_read_searched_read_again_and_paused() {
     assert_eq!(site.asked(), [("/", 200), ("/a", 200), ("/b", 200)].map(own));
     let lines = text(run(&["status", &id]).await.stdout);
     assert!(lines.contains("harbour") && lines.contains("success"), "{lines}");
-    for wrong in [["run", "4711"], ["pause", "4711"], ["status", "4711"]] {
+    // Deleted with its documents, and with its connector.
+    let said = text(run(&["delete", &id]).await.stdout);
+    assert!(said.starts_with("1 marked for deletion"), "{said}");
+    let path = format!("/api/manage/connector/{id}");
+    while service.get(&path).await.unwrap().status() != 404 {}
+    assert!(service.search("midnight").await.is_empty());
+    for wrong in [["delete", "4711"], ["run", "4711"], ["pause", "4711"], ["status", "4711"]] {
         let mut command = trove(&["connector"]);
         command.args(wrong).arg("--data-dir").arg(temp.path());
         assert!(refused(command, 1).await.contains("4711"));

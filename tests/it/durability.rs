@@ -2,6 +2,7 @@
 
 mod full_disk;
 mod history;
+mod runs;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};

@@ -2,6 +2,7 @@
 
 mod deletion;
 mod lists;
+mod permissions;
 mod prune;
 mod scripted;
 mod wire;

@@ -47,6 +47,11 @@ impl Site {
         self.pages.lock().unwrap().insert(path.to_owned(), page);
     }
 
+    /// Takes a page away.
+    pub(crate) fn remove(&self, path: &str) {
+        self.pages.lock().unwrap().remove(path);
+    }
+
     /// What was asked for since the last call, with what came of it, sorted, each once; but not the
     /// rules for robots.
     pub(crate) fn asked(&self) -> Vec<(String, u16)> {

@@ -177,6 +177,11 @@ pub enum ConnectorCommand {
         /// Number of the connector, as listed
         id: i32,
     },
+    /// Delete the pairs of a connector with their documents, and the connector with them
+    Delete {
+        /// Number of the connector, as listed
+        id: i32,
+    },
     /// Show how runs go on
     Status {
         /// Number of the connector, as listed; all of them without

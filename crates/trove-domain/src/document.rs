@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 
 use crate::access::DocumentAccess;
+use crate::external_access::ExternalAccess;
 use crate::id::{DocumentId, DocumentSetId};
 use crate::source::DocumentSource;
 
@@ -135,6 +136,9 @@ pub struct Document {
     pub secondary_owners: Vec<Expert>,
     /// Whether it was posted to the ingestion interface.
     pub from_ingestion_api: bool,
+    /// Who may read it by what its source says; `None` when the source says nothing, so that what it
+    /// said before stays. Counts in pairs only whose source says who may read.
+    pub external_access: Option<ExternalAccess>,
 }
 
 impl Document {
@@ -158,6 +162,7 @@ impl Document {
             primary_owners: Vec::new(),
             secondary_owners: Vec::new(),
             from_ingestion_api: false,
+            external_access: None,
         }
     }
 

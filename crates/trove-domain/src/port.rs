@@ -28,6 +28,7 @@ mod job_queue;
 mod language_model;
 mod llm_provider_store;
 mod pair_task_store;
+mod permission_sync_store;
 mod profile_store;
 mod search_history;
 mod secret_cipher;
@@ -84,13 +85,17 @@ pub use llm_provider_store::{
     DefaultRefusal, LlmProviderStore, NewLlmProvider, ProviderRefusal, ProviderRemoval,
 };
 pub use pair_task_store::{ClaimedTask, PairTaskStore, TaskEnd};
+pub use permission_sync_store::{
+    ClaimedPermissionSync, PermissionRecord, PermissionSyncEnd, PermissionSyncStore,
+};
 pub use profile_store::ProfileStore;
 pub use search_history::{SEARCHES_KEPT, SearchHistory};
 pub use secret_cipher::{SecretCipher, SecretCipherError};
 pub use session_store::{SESSIONS_KEPT, SessionStore};
 pub use source::{
-    CHECKPOINT_BYTES_MAX, Checkpoint, FailedPart, ListingStep, ReadWindow, Skipped, Source,
-    SourceClass, SourceError, SourceFactory, SourceFailure, SourceKind, SourceSettings, SourceStep,
+    CHECKPOINT_BYTES_MAX, Checkpoint, FailedPart, ListingStep, PermissionStep, ReadWindow, Skipped,
+    Source, SourceClass, SourceError, SourceFactory, SourceFailure, SourceKind, SourceSettings,
+    SourceStep,
 };
 pub use stored_file_store::{ConnectorReplacement, StoredFileStore};
 pub use text_extractor::{ExtractError, ExtractedText, FileFacts, Resource, TextExtractor};

@@ -6,8 +6,8 @@ use trove_domain::port::{
     ConnectorStore, CredentialStore, DocumentFlagStore, DocumentIndex, DocumentSetStore,
     DocumentStore, EmbeddingModel, FileStore, GroupStore, IdGenerator, IndexAttemptStore,
     InvitationStore, JobQueue, LanguageModel, LanguageModelFactory, LlmProviderStore,
-    PairTaskStore, ProfileStore, SearchHistory, SecretCipher, SessionStore, SourceFactory,
-    StoredFileStore, TokenLimitStore, Unpacker, UserStore, WorkspaceStore,
+    PairTaskStore, PermissionSyncStore, ProfileStore, SearchHistory, SecretCipher, SessionStore,
+    SourceFactory, StoredFileStore, TokenLimitStore, Unpacker, UserStore, WorkspaceStore,
 };
 
 /// Everything outside that an engine works with. Replace any of them in a test with struct update
@@ -33,6 +33,8 @@ pub struct Backends {
     pub attempts: Arc<dyn IndexAttemptStore>,
     /// Prunings and deletions of pairs.
     pub tasks: Arc<dyn PairTaskStore>,
+    /// Who may read what by what sources say, and the fetching of it.
+    pub permissions: Arc<dyn PermissionSyncStore>,
     /// Descriptions of what is read.
     pub connectors: Arc<dyn ConnectorStore>,
     /// What sources are read with.
@@ -110,6 +112,7 @@ impl Backends {
             + InvitationStore
             + JobQueue
             + PairTaskStore
+            + PermissionSyncStore
             + ProfileStore
             + SessionStore
             + SearchHistory
@@ -130,6 +133,7 @@ impl Backends {
             document_flags: Arc::<S>::clone(store),
             attempts: Arc::<S>::clone(store),
             tasks: Arc::<S>::clone(store),
+            permissions: Arc::<S>::clone(store),
             connectors: Arc::<S>::clone(store),
             credentials: Arc::<S>::clone(store),
             sources: None,

@@ -10,6 +10,7 @@
 
 mod deletion;
 mod open;
+mod permissions;
 mod prune;
 mod run;
 mod running;
@@ -39,6 +40,22 @@ pub struct IndexingConfig {
     pub retry_first: Duration,
     /// How long such a wait is at most.
     pub retry_max: Duration,
+    /// How long after permissions were fetched they are fetched again.
+    pub permission_interval: Duration,
+}
+
+/// The longest pause that a source is given.
+const PAUSE_MAX: Duration = Duration::from_hours(24);
+
+impl IndexingConfig {
+    /// How long to wait after a step has failed so many times before this one, for a source that may
+    /// have asked for a pause.
+    fn wait(&self, tries: u32, asked: Option<Duration>) -> Duration {
+        let doubled = 1_u32.checked_shl(tries).unwrap_or(u32::MAX);
+        let wait = self.retry_first.saturating_mul(doubled).min(self.retry_max);
+        // A source that asks for a pause gets it, within reason.
+        wait.max(asked.unwrap_or_default().min(PAUSE_MAX))
+    }
 }
 
 impl Default for IndexingConfig {
@@ -52,6 +69,7 @@ impl Default for IndexingConfig {
             tries_max: 8,
             retry_first: Duration::from_secs(5),
             retry_max: Duration::from_mins(5),
+            permission_interval: Duration::from_mins(5),
         }
     }
 }

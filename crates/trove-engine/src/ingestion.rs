@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use trove_domain::document::Document;
 use trove_domain::error::{Classify, ErrorKind, StoreError};
+use trove_domain::external_access::TooManyReaders;
 use trove_domain::id::{CcPairId, DocumentId};
 use trove_domain::port::{DocumentIndexError, EmbeddingError};
 
@@ -52,6 +53,9 @@ pub enum IngestError {
         /// Most that are accepted.
         max: usize,
     },
+    /// More people and groups may read it than are kept.
+    #[error(transparent)]
+    TooManyReaders(#[from] TooManyReaders),
     /// There is no such pair.
     #[error("there is no connector-credential pair {0}")]
     NoSuchPair(CcPairId),
@@ -75,7 +79,7 @@ pub enum IngestError {
 impl Classify for IngestError {
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::TooLong { .. } => ErrorKind::Invalid,
+            Self::TooLong { .. } | Self::TooManyReaders(_) => ErrorKind::Invalid,
             Self::NoSuchPair(_) => ErrorKind::NotFound,
             Self::Contended(_) | Self::Vanished(_) => ErrorKind::Conflict,
             Self::Store(error) => error.kind(),

@@ -15,20 +15,19 @@ use crate::file::Files;
 use crate::mock::Mock;
 use crate::web::{CrawlLimits, Web};
 
-/// Every kind of source that can be opened. None tells permissions yet, also where the system
-/// knows them: a document has no place for them.
+/// Every kind of source that can be opened.
 const KINDS: [(DocumentSource, SourceKind); 3] = [
-    kind(DocumentSource::Web, SourceClass::Load, true),
-    kind(DocumentSource::File, SourceClass::Load, true),
-    kind(DocumentSource::MockConnector, SourceClass::Poll, false),
+    kind(DocumentSource::Web, SourceClass::Load),
+    kind(DocumentSource::File, SourceClass::Load),
+    (
+        DocumentSource::MockConnector,
+        SourceKind { class: SourceClass::Poll, tells_permissions: true, offered: false },
+    ),
 ];
 
-const fn kind(
-    source: DocumentSource,
-    class: SourceClass,
-    offered: bool,
-) -> (DocumentSource, SourceKind) {
-    (source, SourceKind { class, tells_permissions: false, offered })
+/// One that is offered, and whose system does not know who may read.
+const fn kind(source: DocumentSource, class: SourceClass) -> (DocumentSource, SourceKind) {
+    (source, SourceKind { class, tells_permissions: false, offered: true })
 }
 
 /// Opens the sources of this crate.

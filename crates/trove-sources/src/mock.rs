@@ -2,8 +2,10 @@
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
+use trove_domain::external_access::ExternalMembers;
 use trove_domain::port::{
-    Checkpoint, FailedPart, ListingStep, ReadWindow, Source, SourceError, SourceStep,
+    Checkpoint, FailedPart, ListingStep, PermissionStep, ReadWindow, Source, SourceError,
+    SourceStep,
 };
 use url::{Host, Url};
 
@@ -142,5 +144,22 @@ impl Source for Mock {
             FailedPart::Entity { .. } => None,
         });
         Ok(ListingStep { ids: documents.map(|doc| doc.id).chain(failed).collect(), next })
+    }
+
+    async fn list_permissions(
+        &self,
+        from: Option<&Checkpoint>,
+    ) -> Result<Option<PermissionStep>, SourceError> {
+        let (at, _) = place(from);
+        let step = self.element(at).await?;
+        if let Some(exception) = step.unhandled_exception {
+            return Err(SourceError::Failed { message: exception, source: None });
+        }
+        let next = next(at, &step);
+        let documents = step.documents.into_iter().filter_map(ScriptedDocument::into_document);
+        let documents = documents.filter_map(|doc| Some((doc.id, doc.external_access?))).collect();
+        let groups = step.external_groups.into_iter().map(ExternalMembers::from).collect();
+        // What cannot be read is no failure here: nothing is said of who may read it.
+        Ok(Some(PermissionStep { documents, groups, next, ..PermissionStep::default() }))
     }
 }

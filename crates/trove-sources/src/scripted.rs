@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use trove_domain::document::{Document, Expert, Section};
+use trove_domain::external_access::{ExternalAccess, ExternalGroup, ExternalMembers};
 use trove_domain::id::DocumentId;
 use trove_domain::port::{FailedPart, ReadWindow, SourceFailure};
 use trove_domain::source::DocumentSource;
@@ -18,6 +19,8 @@ pub(crate) struct ScriptedStep {
     pub(crate) checkpoint: ScriptedCheckpoint,
     #[serde(default)]
     pub(crate) failures: Vec<ScriptedFailure>,
+    #[serde(default)]
+    pub(crate) external_groups: Vec<ScriptedGroup>,
     #[serde(default)]
     pub(crate) unhandled_exception: Option<String>,
 }
@@ -45,6 +48,57 @@ pub(crate) struct ScriptedDocument {
     title: Option<String>,
     primary_owners: Option<Vec<ScriptedExpert>>,
     secondary_owners: Option<Vec<ScriptedExpert>>,
+    external_access: Option<ScriptedAccess>,
+}
+
+/// Who may read a document. Groups are named by their ids, without the source.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ScriptedAccess {
+    #[serde(default)]
+    external_user_emails: Vec<String>,
+    #[serde(default)]
+    external_user_group_ids: Vec<String>,
+    #[serde(default)]
+    is_public: bool,
+}
+
+impl Default for ScriptedAccess {
+    /// Of documents of which a script does not say it.
+    fn default() -> Self {
+        Self {
+            external_user_emails: ["test@example.com", "admin@example.com"]
+                .map(str::to_owned)
+                .into(),
+            external_user_group_ids: ["mock-group-1", "mock-group-2"].map(str::to_owned).into(),
+            is_public: false,
+        }
+    }
+}
+
+impl From<ScriptedAccess> for ExternalAccess {
+    fn from(access: ScriptedAccess) -> Self {
+        let groups = access.external_user_group_ids.iter();
+        let groups = groups.map(|id| ExternalGroup::new(DocumentSource::MockConnector, id));
+        Self::new(access.external_user_emails, groups, access.is_public)
+    }
+}
+
+/// Who is in a group.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ScriptedGroup {
+    id: String,
+    #[serde(default)]
+    user_emails: Vec<String>,
+    #[serde(default)]
+    gives_anyone_access: bool,
+}
+
+impl From<ScriptedGroup> for ExternalMembers {
+    fn from(group: ScriptedGroup) -> Self {
+        let ScriptedGroup { id, user_emails, gives_anyone_access } = group;
+        let group = ExternalGroup::new(DocumentSource::MockConnector, &id);
+        Self::new(group, user_emails, gives_anyone_access)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -89,6 +143,7 @@ impl ScriptedDocument {
             created_at: self.doc_created_at,
             primary_owners: experts(self.primary_owners),
             secondary_owners: experts(self.secondary_owners),
+            external_access: Some(self.external_access.unwrap_or_default().into()),
             ..Document::new(id, source, name, sections)
         })
     }

@@ -1,7 +1,7 @@
 //! The registry of documents.
 
 mod attributes;
-mod batch;
+pub(crate) mod batch;
 mod flags;
 mod rows;
 
@@ -16,6 +16,7 @@ use diesel::sql_types::{Bool, Integer, Nullable};
 use diesel_async::{AsyncConnection, RunQueryDsl};
 use trove_domain::cc_pair::{CcPairStatus, PairReader};
 use trove_domain::error::StoreError;
+use trove_domain::external_access::ExternalAccess;
 use trove_domain::id::{CcPairId, DocumentId};
 use trove_domain::page::Page;
 use trove_domain::port::{
@@ -26,6 +27,7 @@ use trove_domain::port::{
 use crate::Store;
 use crate::backend::{KEYS_MAX, read, transact};
 use crate::error::failed;
+use crate::external::{AccessRow, write_access};
 use crate::locks::Locks;
 use crate::pair_tasks::{mark_listed, pruning};
 use crate::pairs::readable_pairs;
@@ -180,6 +182,15 @@ impl DocumentStore for Store {
         Ok(ids.iter().map(|id| found.get(id).cloned()).collect())
     }
 
+    #[tracing::instrument(name = "db.document.external_access", skip_all)]
+    async fn external_access(
+        &self,
+        pair: CcPairId,
+        ids: &[DocumentId],
+    ) -> Result<Option<Vec<Option<ExternalAccess>>>, StoreError> {
+        self.external_access_of(pair, ids).await
+    }
+
     #[tracing::instrument(name = "db.document.register", skip_all)]
     async fn register(
         &self,
@@ -192,6 +203,10 @@ impl DocumentStore for Store {
             documents.iter().map(|document| (document.id.as_str(), document)).collect();
         let rows: Vec<NewDocumentRow<'_>> =
             distinct.values().map(|document| NewDocumentRow::new(document, now)).collect();
+        let access: Vec<AccessRow<'_>> = distinct
+            .values()
+            .filter_map(|told| Some(AccessRow::new(&told.id, told.external_access.as_ref()?)))
+            .collect();
         let revisions: Option<HashMap<String, i64>> =
             transact!(self, "document.register", |conn| {
                 if !conn.keep_pair(pair.0).await? {
@@ -226,6 +241,8 @@ impl DocumentStore for Store {
                         mark_listed!(conn, pair.0, ids, pruning);
                     }
                 }
+                // With the links, so that no content is found by what was said of the last one.
+                write_access!(conn, pair.0, access);
                 Ok(Some(revisions))
             })?;
         let Some(revisions) = revisions else { return Ok(None) };

@@ -13,6 +13,7 @@ mod connectors;
 mod credentials;
 mod documents;
 mod error;
+mod external;
 mod groups;
 mod jobs;
 mod keys;

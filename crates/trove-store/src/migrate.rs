@@ -62,6 +62,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "20261121200000_create_indexing",
     "20261122010000_create_pair_tasks",
     "20261122020000_add_unfinished_files",
+    "20261122030000_create_external_access",
 ];
 
 const REGISTER: &str =

@@ -21,6 +21,8 @@ diesel::joinable!(cc_pair -> connector (connector_id));
 diesel::joinable!(cc_pair -> credential (credential_id));
 diesel::joinable!(cc_pair -> user_account (creator_id));
 diesel::joinable!(credential -> user_account (owner_id));
+diesel::joinable!(external_group_member -> cc_pair (cc_pair_id));
+diesel::joinable!(permission_sync -> cc_pair (cc_pair_id));
 diesel::joinable!(document_cc_pair -> document (document_id));
 diesel::joinable!(user_group_member -> user_group (group_id));
 diesel::joinable!(user_group_member -> user_account (user_id));
@@ -47,6 +49,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     cc_pair_group,
     document,
     document_cc_pair,
+    external_access,
+    external_group_member,
+    permission_sync,
     document_set,
     document_set_cc_pair,
     document_set_group,

@@ -1,6 +1,7 @@
 //! What every [`DocumentStore`](trove_domain::port::DocumentStore) does.
 
 mod access;
+mod external;
 mod indexing;
 mod lists;
 mod registering;
@@ -13,6 +14,7 @@ use crate::builders::document_id;
 use crate::stores::Stores;
 
 pub use access::*;
+pub use external::*;
 pub use indexing::*;
 pub use lists::*;
 pub use registering::*;
@@ -63,6 +65,12 @@ macro_rules! document_store_contract {
                 access_is_the_union_over_the_pairs,
                 access_follows_the_pairs_that_hold_the_document,
                 thousands_of_attributes_are_answered,
+                // external
+                documents_of_a_sync_pair_are_for_whom_their_source_names,
+                a_registration_that_says_nothing_of_access_keeps_it,
+                a_pair_that_does_not_leave_access_to_its_source_keeps_none,
+                external_access_goes_with_the_link,
+                external_access_of_many_documents_is_kept,
                 // removal
                 an_orphan_is_to_be_removed,
                 a_document_that_others_hold_stays,

@@ -34,6 +34,7 @@ pub mod language_model;
 pub mod llm_provider_store;
 pub mod model_server;
 pub mod pair_task_store;
+pub mod permission_sync_store;
 pub mod postgres;
 pub mod profile_store;
 pub mod scripted_model;

@@ -19,8 +19,9 @@ use trove_domain::port::{
     AccessFilter, AccessTokenStore, AgentStore, ApiKeyStore, CcPairStore, ConnectorStore,
     CredentialStore, DocumentFlagStore, DocumentSetStore, DocumentStore, GroupStore,
     IndexAttemptStore, IndexedMark, InvitationStore, JobQueue, LlmProviderStore, NewCcPair,
-    NewDocumentSet, NewUser, PairTaskStore, ProfileStore, Registration, SearchHistory,
-    SessionStore, StoredFileStore, TokenLimitStore, UserChange, UserStore, WorkspaceStore,
+    NewDocumentSet, NewUser, PairTaskStore, PermissionSyncStore, ProfileStore, Registration,
+    SearchHistory, SessionStore, StoredFileStore, TokenLimitStore, UserChange, UserStore,
+    WorkspaceStore,
 };
 use trove_domain::source::DocumentSource;
 use trove_domain::user::TokenHash;
@@ -70,6 +71,8 @@ pub struct Stores {
     pub attempts: Arc<dyn IndexAttemptStore>,
     /// Prunings and deletions of pairs.
     pub tasks: Arc<dyn PairTaskStore>,
+    /// What sources say of who may read.
+    pub permissions: Arc<dyn PermissionSyncStore>,
     /// Agents.
     pub agents: Arc<dyn AgentStore>,
     /// Document sets.
@@ -115,6 +118,7 @@ impl Stores {
             + DocumentStore
             + JobQueue
             + PairTaskStore
+            + PermissionSyncStore
             + SearchHistory
             + StoredFileStore
             + TokenLimitStore
@@ -136,6 +140,7 @@ impl Stores {
             agents: store.clone(),
             attempts: store.clone(),
             tasks: store.clone(),
+            permissions: store.clone(),
             sets: store.clone(),
             documents: store.clone(),
             flags: store.clone(),
@@ -337,6 +342,7 @@ pub fn registration(id: &str) -> Registration {
         primary_owners: Vec::new(),
         secondary_owners: Vec::new(),
         from_ingestion_api: false,
+        external_access: None,
         content_changes: true,
     }
 }

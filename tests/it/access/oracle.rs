@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use trove_domain::access::{Caller, Role};
+use trove_domain::cc_pair::AccessType;
 use trove_domain::id::{AgentId, CcPairId, DocumentId, DocumentSetId, GroupId, UserId};
 use trove_domain::source::DocumentSource;
 
@@ -44,10 +45,22 @@ pub(super) struct KnownAgent {
 /// A search that has been recorded: its query and what a model made of it.
 pub(super) type Recorded = (String, Vec<String>);
 
+/// Who may read by what a source says: people, its groups, and whether everybody may.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Told {
+    pub(super) users: BTreeSet<UserId>,
+    pub(super) groups: BTreeSet<usize>,
+    pub(super) public: bool,
+}
+
 #[derive(Default)]
 pub(super) struct Oracle {
     pub(super) documents: BTreeMap<DocumentId, KnownDocument>,
-    pub(super) pairs: BTreeMap<CcPairId, (bool, BTreeSet<GroupId>)>,
+    pub(super) pairs: BTreeMap<CcPairId, (AccessType, BTreeSet<GroupId>)>,
+    /// What the source of a pair has said of a document that the pair holds.
+    pub(super) told: BTreeMap<(CcPairId, DocumentId), Told>,
+    /// Who is in the groups of sources, by what the source of a pair has said: everybody, or some.
+    pub(super) external: BTreeMap<(CcPairId, usize), (bool, BTreeSet<UserId>)>,
     pub(super) members: BTreeMap<GroupId, BTreeSet<UserId>>,
     /// By place.
     pub(super) sets: BTreeMap<usize, Shared<KnownSet>>,
@@ -58,10 +71,25 @@ pub(super) struct Oracle {
 }
 
 impl Oracle {
-    pub(super) fn readable(&self, user: UserId, document: &KnownDocument) -> bool {
-        document.pairs.iter().any(|pair| {
-            let (public, groups) = &self.pairs[pair];
-            *public || groups.iter().any(|g| self.members.get(g).is_some_and(|m| m.contains(&user)))
+    pub(super) fn readable(&self, user: UserId, id: &DocumentId, document: &KnownDocument) -> bool {
+        document.pairs.iter().any(|pair| match &self.pairs[pair] {
+            (AccessType::Public, _) => true,
+            (AccessType::Private, groups) => {
+                groups.iter().any(|g| self.members.get(g).is_some_and(|m| m.contains(&user)))
+            }
+            (AccessType::Sync, _) => self.told.get(&(*pair, id.clone())).is_some_and(|told| {
+                told.public
+                    || told.users.contains(&user)
+                    || told.groups.iter().any(|group| self.is_in(*group, user))
+            }),
+        })
+    }
+
+    /// Whether any source says that a user is in a group.
+    fn is_in(&self, group: usize, user: UserId) -> bool {
+        self.external.iter().any(|((pair, known), (everybody, members))| {
+            let asked = self.pairs[pair].0 == AccessType::Sync;
+            asked && *known == group && (*everybody || members.contains(&user))
         })
     }
 

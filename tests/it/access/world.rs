@@ -9,11 +9,13 @@ use trove_domain::access::{Caller, Proof, Role};
 use trove_domain::agent::{AgentDefinition, RetrievalScope};
 use trove_domain::cc_pair::AccessType;
 use trove_domain::document::{Document, MetadataValue, Section, Tag};
+use trove_domain::external_access::{ExternalAccess, ExternalGroup, ExternalMembers};
 use trove_domain::id::{CcPairId, DocumentId, GroupId, UserId};
 use trove_domain::llm::LlmRequest;
+use trove_domain::permission_sync::PermissionSyncStatus;
 use trove_domain::port::{
-    AccessChange, AgentChange, AgentSharing, AgentWrite, NewCcPair, NewDocumentSet, NewUser,
-    SetChange,
+    AccessChange, AgentChange, AgentSharing, AgentWrite, Control, NewCcPair, NewDocumentSet,
+    NewUser, PermissionRecord, PermissionSyncEnd, RunBy, SetChange,
 };
 use trove_domain::query::{HybridAlpha, IndexQuery, QueryText, SearchFilters};
 use trove_domain::section::RankedSection;
@@ -26,7 +28,7 @@ use trove_engine::{Backends, Engine, EngineConfig};
 use trove_testkit::scripted_model::ScriptedLanguageModel;
 use uuid::Uuid;
 
-use super::oracle::{KnownAgent, KnownDocument, KnownSet, Oracle, Shared};
+use super::oracle::{KnownAgent, KnownDocument, KnownSet, Oracle, Shared, Told};
 use crate::stack::Stack;
 
 const WORDS: [&str; 4] = ["apple", "river", "stone", "cloud"];
@@ -36,18 +38,57 @@ const EXPANSIONS: [&str; 2] = ["river", "stone cloud"];
 const DOCUMENTS: usize = 8;
 const SETS: usize = 2;
 const AGENTS: usize = 2;
+const KINDS: [AccessType; 3] = [AccessType::Public, AccessType::Private, AccessType::Sync];
 
 /// Numbers name things by position; each is taken modulo how many there are.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    Ingest { document: usize, pair: usize, words: u8, source: usize, tag: usize },
-    SetAccess { pair: usize, public: bool, groups: u8 },
-    SetMembers { group: usize, users: u8 },
-    WriteSet { set: usize, pairs: u8, shares: Shares },
-    RemoveSet { set: usize },
-    WriteAgent { agent: usize, sets: u8, documents: u8, shares: Shares },
-    RemoveFromPair { document: usize, pair: usize },
-    Remove { document: usize },
+    Ingest {
+        document: usize,
+        pair: usize,
+        words: u8,
+        source: usize,
+        tag: usize,
+        says: Option<Says>,
+    },
+    SetAccess {
+        pair: usize,
+        kind: usize,
+        groups: u8,
+    },
+    /// The source of a pair tells who may read a document, and who is in its groups.
+    Tell {
+        pair: usize,
+        document: usize,
+        says: Says,
+        groups: [Shares; 2],
+        fails: bool,
+    },
+    SetMembers {
+        group: usize,
+        users: u8,
+    },
+    WriteSet {
+        set: usize,
+        pairs: u8,
+        shares: Shares,
+    },
+    RemoveSet {
+        set: usize,
+    },
+    WriteAgent {
+        agent: usize,
+        sets: u8,
+        documents: u8,
+        shares: Shares,
+    },
+    RemoveFromPair {
+        document: usize,
+        pair: usize,
+    },
+    Remove {
+        document: usize,
+    },
     Search(Asked),
 }
 
@@ -55,6 +96,14 @@ pub(super) enum Step {
 pub(super) struct Shares {
     pub(super) public: bool,
     pub(super) users: u8,
+}
+
+/// What a source says of a document.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Says {
+    pub(super) users: u8,
+    pub(super) groups: u8,
+    pub(super) public: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -85,6 +134,10 @@ fn bits<T: Clone>(mask: u8, items: &[T]) -> impl Iterator<Item = T> + '_ {
 
 fn id(n: usize) -> DocumentId {
     DocumentId::new(format!("document {}", n % DOCUMENTS)).unwrap()
+}
+
+fn external_group(n: usize) -> ExternalGroup {
+    ExternalGroup::new(DocumentSource::Jira, ["Engineering", "Sales"][n])
 }
 
 /// More queries for whoever asks for some, and nothing for other steps.
@@ -126,9 +179,13 @@ impl World {
                 creator: None,
                 created_at: now,
             };
-            pairs.push(backends.cc_pairs.get_or_insert(pair).await.unwrap().id);
+            let pair = backends.cc_pairs.get_or_insert(pair).await.unwrap().id;
+            assert!(backends.cc_pairs.set_schedule(pair, RunBy::Schedule, None).await.unwrap());
+            backends.cc_pairs.set_paused(pair, false, now).await.unwrap().unwrap();
+            pairs.push(pair);
         }
-        let private = pairs.iter().map(|pair| (*pair, (false, BTreeSet::new()))).collect();
+        let private = pairs.iter().map(|pair| (*pair, (AccessType::Private, BTreeSet::new())));
+        let private = private.collect();
         let oracle = Oracle { pairs: private, ..Oracle::default() };
         Self { stack, oracle, users, groups, pairs }
     }
@@ -144,7 +201,7 @@ impl World {
 
     pub(super) async fn take(&mut self, step: Step) {
         match step {
-            Step::Ingest { document, pair, words, source, tag } => {
+            Step::Ingest { document, pair, words, source, tag, says } => {
                 let pair = self.pairs[pair % self.pairs.len()];
                 let known = KnownDocument {
                     words: bits(words, &WORDS).collect(),
@@ -152,16 +209,20 @@ impl World {
                     tag: format!("t{}", tag % 2),
                     pairs: BTreeSet::from([pair]),
                 };
-                self.ingest(id(document), pair, known).await;
+                self.ingest(id(document), pair, known, says).await;
             }
-            Step::SetAccess { pair, public, groups } => {
+            Step::SetAccess { pair, kind, groups } => {
                 let pair = self.pairs[pair % self.pairs.len()];
                 let groups: BTreeSet<_> = bits(groups, &self.groups).collect();
-                let access_type = if public { AccessType::Public } else { AccessType::Private };
+                let access_type = KINDS[kind % KINDS.len()];
                 let change = AccessChange { access_type, groups: groups.clone() };
                 assert!(self.engine().set_pair_access(pair, change).await.unwrap());
                 self.engine().sync_documents().await.unwrap();
-                self.oracle.pairs.insert(pair, (public, groups));
+                self.oracle.pairs.insert(pair, (access_type, groups));
+            }
+            Step::Tell { pair, document, says, groups, fails } => {
+                let pair = self.pairs[pair % self.pairs.len()];
+                self.tell(pair, id(document), says, groups, fails).await;
             }
             Step::SetMembers { group, users } => {
                 let group = self.groups[group % self.groups.len()];
@@ -192,6 +253,7 @@ impl World {
                 let pair = self.pairs[pair % self.pairs.len()];
                 let id = id(document);
                 self.engine().remove_from_pair(pair, std::slice::from_ref(&id)).await.unwrap();
+                self.oracle.told.remove(&(pair, id.clone()));
                 if let Some(known) = self.oracle.documents.get_mut(&id) {
                     known.pairs.remove(&pair);
                     if known.pairs.is_empty() {
@@ -203,12 +265,82 @@ impl World {
                 let id = id(document);
                 self.engine().remove_documents(std::slice::from_ref(&id)).await.unwrap();
                 self.oracle.documents.remove(&id);
+                self.oracle.told.retain(|(_, document), _| *document != id);
             }
             Step::Search(asked) => self.search(&asked).await,
         }
     }
 
-    async fn ingest(&mut self, id: DocumentId, pair: CcPairId, mut known: KnownDocument) {
+    /// What a source says, as the oracle and as the engine know it.
+    fn told(&self, says: Says) -> (Told, ExternalAccess) {
+        let (_, users) = self.shares(Shares { public: false, users: says.users });
+        let groups: BTreeSet<usize> = bits(says.groups, &[0, 1]).collect();
+        let keys = groups.iter().map(|group| external_group(*group));
+        let access = ExternalAccess::new(self.addresses(&users), keys, says.public);
+        (Told { users, groups, public: says.public }, access)
+    }
+
+    fn addresses(&self, users: &BTreeSet<UserId>) -> Vec<String> {
+        let users = self.users.iter().filter(|user| users.contains(&user.user));
+        users.map(|user| user.email.to_uppercase()).collect()
+    }
+
+    /// A whole permission sync, of pairs only whose access is their source's to tell.
+    async fn tell(
+        &mut self,
+        pair: CcPairId,
+        document: DocumentId,
+        says: Says,
+        groups: [Shares; 2],
+        fails: bool,
+    ) {
+        let (told, access) = self.told(says);
+        let members: Vec<_> = groups.into_iter().map(|shares| self.shares(shares)).collect();
+        let engine = self.engine().clone();
+        let (permissions, now) = (&engine.backends().permissions, engine.backends().clock.now());
+        let lease = std::time::Duration::from_mins(1);
+        for claimed in permissions.claim(now, lease, 10).await.unwrap() {
+            let (kind, _) = &self.oracle.pairs[&claimed.pair];
+            assert_eq!(*kind, AccessType::Sync);
+            if claimed.pair != pair {
+                permissions.release(&claimed, now).await.unwrap();
+                continue;
+            }
+            let groups = members.iter().enumerate().map(|(group, (everybody, users))| {
+                ExternalMembers::new(external_group(group), self.addresses(users), *everybody)
+            });
+            let record = PermissionRecord {
+                documents: vec![(document.clone(), access.clone())],
+                groups: groups.collect(),
+                ..PermissionRecord::default()
+            };
+            let job = engine.sync_job();
+            permissions.record_step(&claimed, record, now, lease, job).await.unwrap();
+            let status =
+                if fails { PermissionSyncStatus::Failed } else { PermissionSyncStatus::Success };
+            let end = PermissionSyncEnd { status, error: None, next_at: now };
+            assert_eq!(permissions.finish(&claimed, end, now).await.unwrap(), Control::Go);
+            engine.sync_documents().await.unwrap();
+            let held = self.oracle.documents.get(&document);
+            if held.is_some_and(|known| known.pairs.contains(&pair)) {
+                self.oracle.told.insert((pair, document.clone()), told.clone());
+            }
+            if !fails {
+                for (group, members) in members.iter().enumerate() {
+                    self.oracle.external.insert((pair, group), members.clone());
+                }
+            }
+        }
+    }
+
+    async fn ingest(
+        &mut self,
+        id: DocumentId,
+        pair: CcPairId,
+        mut known: KnownDocument,
+        says: Option<Says>,
+    ) {
+        let told = says.map(|says| self.told(says));
         let text: Vec<&str> = known.words.iter().copied().collect();
         let document = Document {
             id: id.clone(),
@@ -222,11 +354,17 @@ impl World {
             primary_owners: Vec::new(),
             secondary_owners: Vec::new(),
             from_ingestion_api: false,
+            external_access: told.as_ref().map(|(_, access)| access.clone()),
         };
         let outcomes = self.engine().ingest_batch(pair, vec![document]).await;
         assert!(!matches!(outcomes[0], IngestOutcome::Failed(_)), "{outcomes:?}");
         if let Some(before) = self.oracle.documents.get(&id) {
             known.pairs.extend(&before.pairs);
+        }
+        if let Some((told, _)) = told
+            && self.oracle.pairs[&pair].0 == AccessType::Sync
+        {
+            self.oracle.told.insert((pair, id.clone()), told);
         }
         self.oracle.documents.insert(id, known);
     }
@@ -299,7 +437,7 @@ impl World {
             .oracle
             .documents
             .iter()
-            .filter(|(_, known)| self.oracle.readable(user.user, known))
+            .filter(|(id, known)| self.oracle.readable(user.user, id, known))
             .filter(|(_, known)| source.is_none_or(|source| known.source == source))
             .filter(|(_, known)| tag.as_ref().is_none_or(|tag| known.tag == *tag))
             .map(|(id, known)| (id.clone(), known.clone()))

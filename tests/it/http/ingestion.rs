@@ -450,6 +450,7 @@ async fn a_connectors_document_is_not_removed_by_hand() {
         primary_owners: Vec::new(),
         secondary_owners: Vec::new(),
         from_ingestion_api: false,
+        external_access: None,
     };
     server.engine.ingest_batch(CcPairId(1), vec![document]).await;
     let answer = admin.remove("https:%2F%2Fx%2Fa%20b").await;
@@ -477,6 +478,7 @@ async fn lists_are_complete() {
         primary_owners: Vec::new(),
         secondary_owners: Vec::new(),
         from_ingestion_api: true,
+        external_access: None,
     };
     for start in [0, 400, 800] {
         let documents = (start..start + 400).map(document).collect();

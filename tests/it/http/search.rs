@@ -67,6 +67,7 @@ async fn ingest_undated(server: &Server, word: &str) {
         primary_owners: Vec::new(),
         secondary_owners: Vec::new(),
         from_ingestion_api: false,
+        external_access: None,
     };
     let outcomes = server.engine.ingest_batch(CcPairId(1), vec![document]).await;
     assert!(matches!(

@@ -11,11 +11,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use trove_domain::cc_pair::AccessType;
 use trove_domain::document::{Document, Section};
-use trove_domain::id::{CcPairId, DocumentId};
+use trove_domain::id::{CcPairId, DocumentId, GroupId};
 use trove_domain::indexing::IndexAttempt;
 use trove_domain::port::{
-    Checkpoint, Clock, FailedPart, ListingStep, NewCcPair, ReadWindow, RunBy, Skipped, Source,
-    SourceError, SourceFactory, SourceFailure, SourceKind, SourceSettings, SourceStep,
+    Checkpoint, Clock, FailedPart, ListingStep, NewCcPair, PermissionStep, ReadWindow, RunBy,
+    Skipped, Source, SourceError, SourceFactory, SourceFailure, SourceKind, SourceSettings,
+    SourceStep,
 };
 use trove_domain::source::DocumentSource;
 use trove_engine::{Backends, Engine};
@@ -32,6 +33,15 @@ pub(super) enum Play {
     Hang,
     Unavailable(&'static str),
     Invalid(&'static str),
+}
+
+/// What a source tells of who may read, in one step.
+#[derive(Clone)]
+pub(super) enum Told {
+    Step(PermissionStep),
+    Nothing,
+    Unavailable,
+    Invalid,
 }
 
 impl Play {
@@ -97,6 +107,7 @@ impl Play {
 #[derive(Clone, Default)]
 pub(super) struct Scripted {
     plays: Arc<Mutex<BTreeMap<CcPairId, Vec<Play>>>>,
+    told: Arc<Mutex<BTreeMap<CcPairId, Vec<Told>>>>,
     names: Arc<Mutex<BTreeMap<String, CcPairId>>>,
     reached: Arc<watch::Sender<BTreeMap<CcPairId, usize>>>,
     /// What it says of what there is.
@@ -111,13 +122,24 @@ impl Scripted {
 
     /// A pair that the schedule runs every hour.
     pub(super) async fn pair(&self, server: &Server, name: &str) -> CcPairId {
+        self.pair_of(server, name, AccessType::Public, &[]).await
+    }
+
+    /// The same with other access.
+    pub(super) async fn pair_of(
+        &self,
+        server: &Server,
+        name: &str,
+        access_type: AccessType,
+        groups: &[GroupId],
+    ) -> CcPairId {
         let pairs = &server.engine.backends().cc_pairs;
         let pair = NewCcPair {
             name: name.to_owned(),
             source: DocumentSource::Web,
             config: json!({"script": name}),
-            access_type: AccessType::Public,
-            groups: [].into(),
+            access_type,
+            groups: groups.iter().copied().collect(),
             creator: None,
             created_at: server.stack.clock.now(),
         };
@@ -133,6 +155,18 @@ impl Scripted {
         self.reached.send_modify(|reached| {
             reached.remove(&pair);
         });
+    }
+
+    /// The engine of a process of its own that reads these sources, over the backends of a server.
+    pub(super) fn engine(&self, server: &Server) -> Engine {
+        let sources: Arc<dyn SourceFactory> = Arc::new(self.clone());
+        let backends = Backends { sources: Some(sources), ..server.engine.backends().clone() };
+        Engine::new(backends, server.engine.config().clone())
+    }
+
+    /// What the source of a pair tells of who may read from now on, each step once.
+    pub(super) fn tell(&self, pair: CcPairId, told: impl IntoIterator<Item = Told>) {
+        self.told.lock().unwrap().insert(pair, told.into_iter().collect());
     }
 
     /// Waits until the source is asked for this step.
@@ -198,6 +232,28 @@ impl Source for Opened {
     async fn list(&self, from: Option<&Checkpoint>) -> Result<ListingStep, SourceError> {
         self.script.lists.list(self.pair, from).await
     }
+
+    async fn list_permissions(
+        &self,
+        from: Option<&Checkpoint>,
+    ) -> Result<Option<PermissionStep>, SourceError> {
+        let at = from.map_or(0, |from| usize::try_from(from.0.as_u64().unwrap()).unwrap());
+        let told = self.script.told.lock().unwrap();
+        let steps = &told[&self.pair];
+        match steps[at].clone() {
+            Told::Step(step) => {
+                let next = (at + 1 < steps.len()).then(|| Checkpoint(json!(at + 1)));
+                Ok(Some(PermissionStep { next, ..step }))
+            }
+            Told::Nothing => Ok(None),
+            Told::Unavailable => Err(SourceError::Unavailable {
+                message: "the directory does not answer".to_owned(),
+                retry_after: None,
+                source: None,
+            }),
+            Told::Invalid => Err(SourceError::Invalid("the token is refused".to_owned())),
+        }
+    }
 }
 
 /// A process that works on runs.
@@ -218,11 +274,14 @@ impl<'a> Worker<'a> {
         sources: &Scripted,
         change: impl FnOnce(Backends) -> Backends,
     ) -> Self {
-        let stop = CancellationToken::new();
         let sources: Arc<dyn SourceFactory> = Arc::new(sources.clone());
         let backends = change(server.engine.backends().clone());
         let backends = Backends { sources: Some(sources), ..backends };
-        let engine = Engine::new(backends, server.engine.config().clone());
+        Self::with(server, Engine::new(backends, server.engine.config().clone()))
+    }
+
+    pub(super) fn with(server: &'a Server, engine: Engine) -> Self {
+        let stop = CancellationToken::new();
         let token = stop.clone();
         let work = async move { engine.run_indexing(&token).await };
         let task = TaskTracker::new().spawn(work);

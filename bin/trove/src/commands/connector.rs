@@ -1,4 +1,4 @@
-//! `trove connector list|show|run|pause|resume|status`: on the database itself, also while the
+//! `trove connector list|show|run|pause|resume|delete|status`: on the database itself, also while the
 //! service runs.
 
 mod status;
@@ -52,6 +52,7 @@ async fn obey(engine: &Engine, command: ConnectorCommand) -> anyhow::Result<()> 
         }
         ConnectorCommand::Pause { id } => pause(engine, &pairs, ConnectorId(id), true).await,
         ConnectorCommand::Resume { id } => pause(engine, &pairs, ConnectorId(id), false).await,
+        ConnectorCommand::Delete { id } => delete(engine, &pairs, ConnectorId(id)).await,
         ConnectorCommand::Status { id, watch, json } => {
             status::show(engine, id.map(ConnectorId), watch, json).await
         }
@@ -94,6 +95,23 @@ async fn pause(
     }
     let done = if paused { "paused" } else { "active" };
     print(&format!("{} {done}\n", scheduled.len()))
+}
+
+/// Has the service delete every pair of a connector; one without pairs goes at once.
+async fn delete(engine: &Engine, pairs: &Pairs, id: ConnectorId) -> anyhow::Result<()> {
+    engine.connector(id).await.map_err(|_| no_such_connector(id))?;
+    let Some(own) = pairs.get(&id) else {
+        engine.delete_connector(&operator(), id).await?;
+        return print("deleted\n");
+    };
+    for seen in own {
+        engine.delete_pair(&operator(), id, seen.pair.credential).await?;
+    }
+    print(&format!(
+        "{} marked for deletion; the service deletes them with their documents, and `trove \
+         connector status {id}` shows them until they are gone\n",
+        own.len()
+    ))
 }
 
 fn no_such_connector(id: ConnectorId) -> anyhow::Error {

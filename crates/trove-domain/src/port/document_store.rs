@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use crate::cc_pair::PairReader;
 use crate::document::{DocumentAttributes, Metadata};
 use crate::error::StoreError;
+use crate::external_access::ExternalAccess;
 use crate::id::{CcPairId, DocumentId};
 use crate::page::Page;
 use crate::source::DocumentSource;
@@ -31,6 +32,9 @@ pub struct Registration {
     pub secondary_owners: Vec<String>,
     /// Whether it was posted to the ingestion interface.
     pub from_ingestion_api: bool,
+    /// Who may read it by what its source says; `None` where it says nothing, and in what is read
+    /// back: see [`DocumentStore::external_access`].
+    pub external_access: Option<ExternalAccess>,
     /// Whether the content in the index is about to be replaced: the stored hash is then forgotten
     /// until `mark_indexed`, so that a crash in between cannot make old content look current.
     pub content_changes: bool,
@@ -139,10 +143,20 @@ pub trait DocumentStore: Send + Sync + 'static {
     /// The documents, in input order; `None` for those that are not registered.
     async fn get(&self, ids: &[DocumentId]) -> Result<Vec<Option<DocumentRecord>>, StoreError>;
 
+    /// What the source of a pair has said of who may read the documents, in input order: `None` for
+    /// those of which it has said nothing. `None` altogether where the pair does not leave that to
+    /// its source, or is not there.
+    async fn external_access(
+        &self,
+        pair: CcPairId,
+        ids: &[DocumentId],
+    ) -> Result<Option<Vec<Option<ExternalAccess>>>, StoreError>;
+
     /// Adds the documents or replaces what their last ingestion said, links them to `pair`, and
     /// answers their revisions in input order. One step for all.
     ///
-    /// Boost, hidden flag and links to other pairs stay. The documents are pending for their
+    /// Boost, hidden flag and links to other pairs stay. What a registration says of external access
+    /// is kept for this pair, if that leaves it to its source; without it what was kept stays. The documents are pending for their
     /// attributes; `content_changes` forgets the content hash, otherwise it stays. `None` when the
     /// pair does not exist or is being deleted, and nothing changes.
     async fn register(

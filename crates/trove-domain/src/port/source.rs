@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::document::Document;
 use crate::error::{Classify, ErrorKind, Source as Cause};
+use crate::external_access::{ExternalAccess, ExternalMembers};
 use crate::id::DocumentId;
 use crate::source::DocumentSource;
 
@@ -96,6 +97,19 @@ pub struct ListingStep {
     pub next: Option<Checkpoint>,
 }
 
+/// A part of what a source tells of who may read what.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PermissionStep {
+    /// Who may read which documents.
+    pub documents: Vec<(DocumentId, ExternalAccess)>,
+    /// Who is in which groups. A group is told once, or in parts that follow each other.
+    pub groups: Vec<ExternalMembers>,
+    /// Documents of which the source could not tell who may read them.
+    pub failures: Vec<SourceFailure>,
+    /// Where to go on; `None` when everything was told.
+    pub next: Option<Checkpoint>,
+}
+
 /// One source, opened with its configuration and credential.
 ///
 /// # Contract
@@ -127,6 +141,18 @@ pub trait Source: Send + Sync + 'static {
     ///
     /// Any error means that nothing is known about what is missing.
     async fn list(&self, from: Option<&Checkpoint>) -> Result<ListingStep, SourceError>;
+
+    /// Tells the part of who may read what that begins at a checkpoint, or its first part; `None`
+    /// where the source does not know, as [`SourceKind::tells_permissions`] says.
+    ///
+    /// Any error means that what was told before is still so, as far as anybody knows.
+    async fn list_permissions(
+        &self,
+        from: Option<&Checkpoint>,
+    ) -> Result<Option<PermissionStep>, SourceError> {
+        let _ = from;
+        Ok(None)
+    }
 }
 
 /// What a source is opened with.

@@ -15,6 +15,7 @@ use trove_domain::error::StoreError;
 use trove_domain::id::{CcPairId, ConnectorId, CredentialId, GroupId};
 use trove_domain::indexing::task::TaskKind;
 use trove_domain::page::Page;
+use trove_domain::permission_sync::PermissionSync;
 use trove_domain::port::{ConnectorRefusal, NewCredential, NewScheduledPair, PairRefusal, Reach};
 use trove_domain::source::DocumentSource;
 
@@ -50,6 +51,8 @@ pub struct PairView {
     pub credential: CredentialView,
     /// Whether a worker is deleting it.
     pub is_in_deletion: bool,
+    /// The latest fetching of its permissions, where its source tells them.
+    pub permissions: Option<PermissionSync>,
 }
 
 impl Engine {
@@ -468,7 +471,10 @@ impl Engine {
             let now = self.backends().clock.now();
             tasks.iter().any(|task| task.kind == TaskKind::Deletion && task.is_held(now))
         };
-        Ok(Some(PairView { seen, connector, credential, is_in_deletion }))
+        let permissions =
+            self.backends().permissions.latest_permission_syncs(&[seen.pair.id]).await?;
+        let permissions = permissions.into_iter().next().flatten();
+        Ok(Some(PairView { seen, connector, credential, is_in_deletion, permissions }))
     }
 }
 

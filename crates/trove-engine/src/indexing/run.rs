@@ -19,9 +19,6 @@ use crate::Engine;
 /// Documents that are looked up at a time.
 const PAGE: usize = 500;
 
-/// The longest pause that a source is given.
-const PAUSE_MAX: Duration = Duration::from_hours(24);
-
 /// Why the work on a run ends, for now or for good.
 enum Ended {
     /// Everything was read.
@@ -296,11 +293,7 @@ impl Work<'_> {
 
     /// Gives the run back, to be tried again later.
     async fn put_back(&self, told: &str, after: Option<Duration>) -> Result<(), StoreError> {
-        let config = &self.engine.config().indexing;
-        let doubled = 1_u32.checked_shl(self.tries).unwrap_or(u32::MAX);
-        let wait = config.retry_first.saturating_mul(doubled).min(config.retry_max);
-        // A source that asks for a pause gets it, within reason.
-        let wait = wait.max(after.unwrap_or_default().min(PAUSE_MAX));
+        let wait = self.engine.config().indexing.wait(self.tries, after);
         let (attempts, now) = (&self.engine.backends().attempts, self.now());
         let retry_at = now + TimeDelta::from_std(wait).unwrap_or_default();
         let control = attempts.put_back(self.claimed, told, retry_at, now).await?;

@@ -21,9 +21,6 @@ use crate::ingestion::IngestError;
 /// Documents that are taken from a pair at a time.
 const PAGE: usize = 256;
 
-/// The longest pause that a source is given.
-const PAUSE_MAX: Duration = Duration::from_hours(24);
-
 /// Why the work on a task ends, for now or for good.
 pub(super) enum Ended {
     /// Everything is done.
@@ -215,7 +212,8 @@ impl Work<'_> {
             Ended::Lost => {}
             Ended::Yielded => tasks.release(self.claimed, now).await?,
             Ended::Failed { told, after } => {
-                let retry_at = now + self.pause(after);
+                let wait = self.engine.config().indexing.wait(self.tries, after);
+                let retry_at = now + TimeDelta::from_std(wait).unwrap_or_default();
                 tracing::warn!(%pair, kind, told, "a task of a pair failed; it is tried again");
                 if !tasks.put_back(self.claimed, &told, retry_at, now).await? {
                     // Nobody else goes on with what was taken from the pair.
@@ -225,15 +223,5 @@ impl Work<'_> {
             }
         }
         Ok(())
-    }
-
-    /// How long to wait before the step is tried again.
-    fn pause(&self, after: Option<Duration>) -> TimeDelta {
-        let config = &self.engine.config().indexing;
-        let doubled = 1_u32.checked_shl(self.tries).unwrap_or(u32::MAX);
-        let wait = config.retry_first.saturating_mul(doubled).min(config.retry_max);
-        // A source that asks for a pause gets it, within reason.
-        let wait = wait.max(after.unwrap_or_default().min(PAUSE_MAX));
-        TimeDelta::from_std(wait).unwrap_or_default()
     }
 }

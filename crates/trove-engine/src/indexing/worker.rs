@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use trove_domain::error::StoreError;
@@ -11,12 +12,17 @@ use super::running::Running;
 use crate::{Engine, log};
 
 /// How often the worker looks for runs that are due, or that others have begun.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Engine {
     /// Begins the runs and prunings that are due and works on all that wait, and on deletions, some
-    /// of them at the same time, until `stop`. Those that are under way then are given back.
+    /// of them at the same time, and fetches permissions where they are due, until `stop`. What is
+    /// under way then is given back.
     pub async fn run_indexing(&self, stop: &CancellationToken) {
+        tokio::join!(self.run_attempts(stop), self.run_permission_syncs(stop));
+    }
+
+    async fn run_attempts(&self, stop: &CancellationToken) {
         let mut runs = Running::default();
         let mut tasks: JoinSet<()> = JoinSet::new();
         let mut poll = interval(POLL_INTERVAL);

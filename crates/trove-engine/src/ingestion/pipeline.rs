@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use trove_domain::chunk::{Chunk, IndexableDocument};
 use trove_domain::document::{Document, Expert, MetadataValue, Section};
+use trove_domain::external_access::ExternalAccess;
 use trove_domain::id::{CcPairId, DocumentId};
 use trove_domain::port::{
     AttributeUpdate, DocumentRecord, IndexedMark, RegisteredAttributes, Registration, WriteOutcome,
@@ -25,6 +26,8 @@ struct Item {
     document: Document,
     hash: String,
     record: Option<DocumentRecord>,
+    /// Whether the registry has what its source says of who may read it.
+    access_is_known: bool,
 }
 
 impl Engine {
@@ -69,6 +72,9 @@ impl Engine {
         if chars > max {
             return Some(failed(IngestError::TooLong { chars, max }));
         }
+        if let Some(Err(error)) = document.external_access.as_ref().map(ExternalAccess::check) {
+            return Some(failed(error.into()));
+        }
         document.is_empty().then_some(IngestOutcome::Empty)
     }
 
@@ -97,10 +103,12 @@ impl Engine {
         let ids: Vec<DocumentId> = batch.iter().map(|(_, document)| document.id.clone()).collect();
         let _writing = self.shared.document_locks.lock(ids.iter().cloned()).await;
         let records = self.backends().documents.get(&ids).await?;
+        let batch = self.with_known_access(pair, batch).await?;
 
         let (mut changed, mut same_content) = (Vec::new(), Vec::new());
-        for ((position, document), record) in batch.into_iter().zip(records) {
-            let item = Item { hash: content_hash(&document), position, document, record };
+        for ((position, document, access_is_known), record) in batch.into_iter().zip(records) {
+            let hash = content_hash(&document);
+            let item = Item { position, document, hash, record, access_is_known };
             if !self.has_current_content(&item) {
                 changed.push(item);
             } else if has_current_attributes(&item, pair) {
@@ -128,6 +136,35 @@ impl Engine {
         let lost = self.write_attributes(pair, same_content, outcomes).await?;
         embedded.extend(self.embed(lost, outcomes).await);
         self.write_content(pair, embedded, outcomes).await
+    }
+
+    /// Compares what sources say of who may read with what the registry has of it. Where the pair
+    /// does not leave that to its source, they have said nothing.
+    async fn with_known_access(
+        &self,
+        pair: CcPairId,
+        batch: Vec<(usize, Document)>,
+    ) -> Result<Vec<(usize, Document, bool)>, IngestError> {
+        let says = |document: &Document| document.external_access.is_some();
+        let ids = batch.iter().filter(|(_, document)| says(document));
+        let ids: Vec<DocumentId> = ids.map(|(_, document)| document.id.clone()).collect();
+        let stored = if ids.is_empty() {
+            None
+        } else {
+            self.backends().documents.external_access(pair, &ids).await?
+        };
+        let stored: Option<HashMap<DocumentId, _>> =
+            stored.map(|stored| ids.into_iter().zip(stored).collect());
+        let compared = batch.into_iter().map(|(position, mut document)| {
+            let Some(stored) = &stored else {
+                document.external_access = None;
+                return (position, document, true);
+            };
+            let known = !says(&document)
+                || stored.get(&document.id).is_some_and(|known| *known == document.external_access);
+            (position, document, known)
+        });
+        Ok(compared.collect())
     }
 
     /// Whether the index holds the item's content, with vectors of the present model. Without a
@@ -393,11 +430,14 @@ fn chunks(drafts: Vec<ChunkDraft>, vectors: Option<Vec<Vec<f32>>>) -> Vec<Chunk>
 
 /// Whether everything but the content is what the registry has, for this pair, too.
 fn has_current_attributes(item: &Item, pair: CcPairId) -> bool {
-    item.record.as_ref().is_some_and(|record| {
-        record.pending.is_none()
-            && record.cc_pairs.contains(&pair)
-            && record.registration == registration(&item.document, false)
-    })
+    let registration =
+        Registration { external_access: None, ..registration(&item.document, false) };
+    item.access_is_known
+        && item.record.as_ref().is_some_and(|record| {
+            record.pending.is_none()
+                && record.cc_pairs.contains(&pair)
+                && record.registration == registration
+        })
 }
 
 fn registration(document: &Document, content_changes: bool) -> Registration {
@@ -413,6 +453,7 @@ fn registration(document: &Document, content_changes: bool) -> Registration {
         primary_owners: labels(&document.primary_owners),
         secondary_owners: labels(&document.secondary_owners),
         from_ingestion_api: document.from_ingestion_api,
+        external_access: document.external_access.clone(),
         content_changes,
     }
 }

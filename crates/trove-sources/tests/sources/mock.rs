@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use trove_domain::external_access::{ExternalAccess, ExternalGroup, ExternalMembers};
 use trove_domain::port::{FailedPart, SourceError};
 use trove_domain::source::DocumentSource::{self, MockConnector};
 use trove_testkit::model_server::{ModelServer, Reply};
@@ -112,6 +113,47 @@ async fn an_unhandled_exception_fails_the_run_after_the_checkpoint_was_told() {
     let error = world.read(MockConnector, &script.config(), None).await.unwrap_err();
     assert_eq!(error.to_string(), "it broke");
     assert_eq!(script.told().len(), 1);
+}
+
+/// Ids of groups are made those of the source; whoever says nothing is for the readers of tests.
+#[tokio::test]
+async fn it_tells_who_may_read() {
+    let world = World::new(Setting::default());
+    let mut first = step(&["a", "b"], true, Some("b"));
+    first["documents"][0]["external_access"] = json!({
+        "external_user_emails": ["Reader@Example.com"],
+        "external_user_group_ids": ["Engineering"], "is_public": false,
+    });
+    let mut last = step(&["c"], false, None);
+    last["documents"][0]["external_access"] = json!({ "is_public": true });
+    last["external_groups"] = json!([
+        { "id": "ENGINEERING", "user_emails": ["reader@example.com", "other@example.com"] },
+        { "id": "all", "gives_anyone_access": true },
+    ]);
+    let script = Script::start(json!([first, last])).await;
+    let group = |id: &str| ExternalGroup::new(MockConnector, id);
+    let source = world.open(MockConnector, &script.config()).await.unwrap();
+    let told = source.list_permissions(None).await.unwrap().unwrap();
+    let tests = ["test@example.com", "admin@example.com"];
+    let tests = ExternalAccess::new(tests, ["mock-group-1", "mock-group-2"].map(group), false);
+    let reader = ExternalAccess::new(["reader@example.com"], [group("engineering")], false);
+    assert_eq!(told.documents.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!([&told.documents[0].1, &told.documents[1].1], [&reader, &tests]);
+    let told = source.list_permissions(told.next.as_ref()).await.unwrap().unwrap();
+    assert!(told.next.is_none() && told.documents[0].1.is_public());
+    let members = ["other@example.com", "reader@example.com"];
+    let everybody = ExternalMembers::new(group("all"), [""; 0], true);
+    let expected = [ExternalMembers::new(group("engineering"), members, false), everybody];
+    assert_eq!(told.groups, expected);
+    // What is read carries the same.
+    let run = world.read(MockConnector, &script.config(), None).await.unwrap();
+    assert_eq!(run.document("a").external_access, Some(reader));
+
+    let mut broken = step(&["a"], false, None);
+    broken["unhandled_exception"] = "it broke".into();
+    let script = Script::start(json!([broken])).await;
+    let source = world.open(MockConnector, &script.config()).await.unwrap();
+    assert_eq!(source.list_permissions(None).await.unwrap_err().to_string(), "it broke");
 }
 
 #[tokio::test]

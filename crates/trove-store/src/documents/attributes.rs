@@ -8,6 +8,7 @@ use trove_domain::access::{AclTag, DocumentAccess};
 use trove_domain::cc_pair::{AccessType, CcPairStatus};
 use trove_domain::document::DocumentAttributes;
 use trove_domain::error::StoreError;
+use trove_domain::external_access::ExternalAccess;
 use trove_domain::id::{DocumentId, DocumentSetId, GroupId};
 use trove_domain::port::RegisteredAttributes;
 
@@ -16,15 +17,18 @@ use super::{present, texts};
 use crate::Store;
 use crate::backend::read;
 use crate::error::{Failure, corrupt, failed};
+use crate::external::StoredAccess;
 use crate::schema::{
     cc_pair, cc_pair_group, credential, document, document_cc_pair, document_set_cc_pair,
-    user_account,
+    external_access, user_account,
 };
 
 /// What a pair adds to its documents.
 #[derive(Default)]
 struct PairAttributes {
     public: bool,
+    /// Whether its source says who may read.
+    synced: bool,
     tags: BTreeSet<AclTag>,
     document_sets: BTreeSet<DocumentSetId>,
 }
@@ -36,6 +40,7 @@ struct Rows {
     pairs: Vec<(i32, String, String, Option<String>)>,
     groups: Vec<(i32, i32)>,
     sets: Vec<(i32, i32)>,
+    external: Vec<StoredAccess>,
 }
 
 impl Store {
@@ -81,15 +86,26 @@ impl Store {
                 .select((document_set_cc_pair::cc_pair_id, document_set_cc_pair::document_set_id))
                 .load(conn)
                 .await?;
-            Ok(Rows { documents, links, pairs, groups, sets })
+            let external: Vec<StoredAccess> = external_access::table
+                .filter(external_access::document_id.eq_any(&keys))
+                .load(conn)
+                .await?;
+            Ok(Rows { documents, links, pairs, groups, sets, external })
         })?;
         join(ids, rows).map_err(failed("document.attributes"))
     }
 }
 
 fn join(ids: &[DocumentId], rows: Rows) -> Result<Vec<Option<RegisteredAttributes>>, Failure> {
-    let Rows { documents, links, pairs, groups, sets } = rows;
+    let Rows { documents, links, pairs, groups, sets, external } = rows;
     let pairs = pair_attributes(pairs, &groups, &sets)?;
+    let mut told: HashMap<String, Vec<ExternalAccess>> = HashMap::new();
+    for row in external {
+        let (document, pair, access) = crate::external::external_access(row)?;
+        if pairs.get(&pair).is_some_and(|pair| pair.synced) {
+            told.entry(document).or_default().push(access);
+        }
+    }
     let mut pairs_of: HashMap<String, Vec<i32>> = HashMap::new();
     for (document, pair) in links {
         pairs_of.entry(document).or_default().push(pair);
@@ -97,7 +113,8 @@ fn join(ids: &[DocumentId], rows: Rows) -> Result<Vec<Option<RegisteredAttribute
     let mut known = HashMap::with_capacity(documents.len());
     for row in documents {
         let own = pairs_of.get(&row.id).into_iter().flatten().filter_map(|pair| pairs.get(pair));
-        let (id, registered) = attributes(row, own)?;
+        let told = told.remove(&row.id).unwrap_or_default();
+        let (id, registered) = attributes(row, own, &told)?;
         known.insert(id, registered);
     }
     Ok(ids.iter().map(|id| known.get(id.as_str()).cloned()).collect())
@@ -125,8 +142,8 @@ fn pair_attributes(
                     pair.tags.extend(linked(groups).into_iter().map(|g| AclTag::group(GroupId(g))));
                     pair.tags.extend(owner.map(|owner| AclTag::user_email(&owner)));
                 }
-                // The source says who may read, once its permissions were fetched.
-                AccessType::Sync => {}
+                // The source says who may read, of each document by itself.
+                AccessType::Sync => pair.synced = true,
             }
             pair.document_sets.extend(linked(sets).into_iter().map(DocumentSetId));
         }
@@ -138,6 +155,7 @@ fn pair_attributes(
 fn attributes<'a>(
     row: DocumentRow,
     pairs: impl Iterator<Item = &'a PairAttributes>,
+    told: &[ExternalAccess],
 ) -> Result<(String, RegisteredAttributes), Failure> {
     let DocumentRow {
         id,
@@ -164,6 +182,9 @@ fn attributes<'a>(
         access.public |= pair.public;
         access.tags.extend(pair.tags.iter().cloned());
         document_sets.extend(&pair.document_sets);
+    }
+    for told in told {
+        told.widen(&mut access);
     }
     let attributes = DocumentAttributes {
         semantic_identifier,

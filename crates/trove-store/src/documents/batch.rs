@@ -13,7 +13,7 @@ use super::rows::NewDocumentRow;
 use crate::sql::{Instant, Time};
 
 /// Rows in one statement: SQLite accepts 32,766 values.
-pub(super) const ROWS_MAX: usize = 500;
+pub(crate) const ROWS_MAX: usize = 500;
 
 /// Adds documents or replaces what an ingestion replaces; answers id and revision of each.
 ///
@@ -70,7 +70,9 @@ macro_rules! value {
     };
 }
 
-const fn separator(row: usize) -> &'static str {
+pub(crate) use {statement, value};
+
+pub(crate) const fn separator(row: usize) -> &'static str {
     if row == 0 { "(" } else { ", (" }
 }
 

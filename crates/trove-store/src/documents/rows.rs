@@ -69,6 +69,7 @@ impl<'a> NewDocumentRow<'a> {
             primary_owners,
             secondary_owners,
             from_ingestion_api,
+            external_access: _,
             content_changes,
         } = registration;
         let revision = now.timestamp_micros().max(1);
@@ -166,6 +167,7 @@ pub(super) fn record(row: DocumentRow) -> Result<DocumentRecord, Failure> {
             primary_owners: owners(&primary_owners, &id)?,
             secondary_owners: owners(&secondary_owners, &id)?,
             from_ingestion_api,
+            external_access: None,
             content_changes: content_hash.is_none(),
             id: document_id(id)?,
         },

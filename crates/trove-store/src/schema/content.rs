@@ -248,3 +248,42 @@ diesel::table! {
         error -> Nullable<Text>,
     }
 }
+
+diesel::table! {
+    external_access (document_id, cc_pair_id) {
+        document_id -> Text,
+        cc_pair_id -> Integer,
+        is_public -> Bool,
+        user_keys -> Text,
+        group_keys -> Text,
+    }
+}
+
+diesel::table! {
+    external_group_member (email_key, group_key, cc_pair_id) {
+        email_key -> Text,
+        group_key -> Text,
+        cc_pair_id -> Integer,
+        run -> BigInt,
+        in_force -> Bool,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::{BigInt, Integer, Nullable, Text};
+    use crate::sql::Instant;
+    permission_sync (cc_pair_id) {
+        cc_pair_id -> Integer,
+        status -> Text,
+        checkpoint -> Nullable<Text>,
+        run -> BigInt,
+        tries -> Integer,
+        failures -> Nullable<Text>,
+        error -> Nullable<Text>,
+        due_at -> Instant,
+        claims -> Integer,
+        leased_until -> Nullable<Instant>,
+        finished_at -> Nullable<Instant>,
+        completed_at -> Nullable<Instant>,
+    }
+}

@@ -55,6 +55,9 @@ macro_rules! suites {
         mod cc_pair_store {
             trove_testkit::cc_pair_store_contract!($start());
         }
+        mod permission_sync_store {
+            trove_testkit::permission_sync_store_contract!($start());
+        }
         mod document_set_store {
             trove_testkit::document_set_store_contract!($start());
         }

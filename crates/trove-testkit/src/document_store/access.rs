@@ -12,7 +12,7 @@ use super::{record, removal};
 use crate::builders::document_id;
 use crate::stores::{Stores, at, document_ids, registration};
 
-async fn access(stores: &Stores, id: &str) -> DocumentAccess {
+pub(super) async fn access(stores: &Stores, id: &str) -> DocumentAccess {
     let mut attributes = stores.documents.attributes(&[document_id(id)]).await.unwrap();
     attributes.pop().unwrap().unwrap().attributes.access
 }
@@ -35,6 +35,7 @@ pub async fn attributes_are_what_was_registered(stores: &Stores) {
             primary_owners,
             secondary_owners,
             from_ingestion_api: _,
+            external_access: _,
             content_changes: _,
         } = registered;
         let expected = DocumentAttributes {
@@ -97,7 +98,7 @@ pub async fn documents_of_a_private_pair_are_for_its_groups(stores: &Stores) {
     assert_eq!(access(stores, "closed").await, DocumentAccess::restricted_to([]));
 }
 
-/// Its groups do not count.
+/// Row 88: nobody, its groups as little as the owner of its credential (row 89).
 pub async fn documents_of_a_sync_pair_are_for_nobody_yet(stores: &Stores) {
     let group = stores.group("g", &[]).await;
     let pair = stores.pair("files", AccessType::Sync, &[group]).await;

@@ -32,6 +32,7 @@ pub(super) fn rich(id: &str) -> Registration {
         primary_owners: vec![text("Zoë"), text("Ann O'Hara"), text("Zoë")],
         secondary_owners: vec![text("\"Bob\"")],
         from_ingestion_api: true,
+        external_access: None,
         content_changes: true,
     }
 }

@@ -61,6 +61,7 @@ pub(super) fn read(path: &Path, extractor: &dyn TextExtractor) -> Result<FromDis
         secondary_owners: Vec::new(),
         metadata: metadata(about),
         from_ingestion_api: false,
+        external_access: None,
     };
     Ok(FromDisk { document, warnings: text.warnings })
 }

@@ -27,6 +27,7 @@ fn document(title: Option<&str>, sections: &[(&str, Option<&str>)]) -> Document 
         primary_owners: Vec::new(),
         secondary_owners: Vec::new(),
         from_ingestion_api: false,
+        external_access: None,
     }
 }
 

@@ -94,6 +94,8 @@ impl DocumentBody {
             primary_owners: self.primary_owners,
             secondary_owners: self.secondary_owners,
             from_ingestion_api: true,
+            // The pair says who may read.
+            external_access: None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use trove_domain::cc_pair::SeenPair;
+use trove_domain::permission_sync::PermissionSyncStatus;
 use trove_engine::administration::{PairProgress, PairView};
 use utoipa::ToSchema;
 
@@ -111,26 +112,28 @@ pub(crate) struct PairReply {
     last_indexed: Option<String>,
     /// When it was last looked for what is gone.
     last_pruned: Option<String>,
-    /// When its permissions were last fetched.
+    /// When its permissions were last fetched completely; null where its source does not tell them.
     last_full_permission_sync: Option<String>,
     /// Documents per minute since it was made.
     overall_indexing_speed: Option<f64>,
     /// Always null.
     latest_checkpoint_description: Option<String>,
-    /// Always null: permissions are not fetched yet.
-    last_permission_sync_attempt_status: Option<String>,
-    /// Always false: permissions are not fetched yet.
+    /// What came of the latest fetching of permissions, or that it is on.
+    #[schema(value_type = Option<String>)]
+    last_permission_sync_attempt_status: Option<&'static str>,
+    /// Whether permissions are being fetched.
     permission_syncing: bool,
-    /// Always null: permissions are not fetched yet.
+    /// When a fetching of permissions last ended, whatever came of it.
     last_permission_sync_attempt_finished: Option<String>,
-    /// Always null: permissions are not fetched yet.
+    /// Why permissions were not fetched, or not of all documents.
     last_permission_sync_attempt_error_message: Option<String>,
 }
 
 impl PairReply {
     pub(super) fn new(view: PairView, progress: PairProgress) -> Self {
         let latest_deletion_attempt = DeletionReply::of(&view);
-        let PairView { seen, connector, credential, is_in_deletion: _ } = view;
+        let PairView { seen, connector, credential, is_in_deletion: _, permissions } = view;
+        let permissions = permissions.as_ref();
         let SeenPair { pair, editable, .. } = seen;
         let PairProgress { runs, count, overall_per_minute, .. } = progress;
         let running = runs.last.as_ref().filter(|run| !run.status.is_finished());
@@ -155,13 +158,17 @@ impl PairReply {
             creator_email: seen.creator_email,
             last_indexed: seen.last_successful_index_at.map(zulu),
             last_pruned: seen.last_pruned_at.map(zulu),
-            last_full_permission_sync: None,
+            last_full_permission_sync: permissions.and_then(|sync| sync.completed_at).map(zulu),
             overall_indexing_speed: overall_per_minute,
             latest_checkpoint_description: None,
-            last_permission_sync_attempt_status: None,
-            permission_syncing: false,
-            last_permission_sync_attempt_finished: None,
-            last_permission_sync_attempt_error_message: None,
+            last_permission_sync_attempt_status: permissions.map(|sync| sync.status.as_str()),
+            permission_syncing: permissions
+                .is_some_and(|sync| sync.status == PermissionSyncStatus::InProgress),
+            last_permission_sync_attempt_finished: permissions
+                .and_then(|sync| sync.finished_at)
+                .map(zulu),
+            last_permission_sync_attempt_error_message: permissions
+                .and_then(|sync| sync.error.clone()),
         }
     }
 }
