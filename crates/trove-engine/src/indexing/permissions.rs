@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_util::sync::CancellationToken;
 use trove_domain::error::StoreError;
+use trove_domain::external_access::ExternalMembers;
 use trove_domain::indexing::StopReason;
 use trove_domain::permission_sync::PermissionSyncStatus;
 use trove_domain::port::{
@@ -238,8 +239,7 @@ impl Work<'_> {
             );
             return Ok(Some(Ended::Failed(told)));
         }
-        if let Some(Err(error)) = groups.iter().map(|members| members.check()).find(Result::is_err)
-        {
+        if let Some(Err(error)) = groups.iter().map(ExternalMembers::check).find(Result::is_err) {
             return Ok(Some(Ended::Failed(with_causes(&error))));
         }
         for failure in failures {
