@@ -250,7 +250,12 @@ pub async fn an_invalid_pair_is_not_pruned(stores: &Stores) {
     for second in 2..7 {
         run(stores, pair, second).await;
         let attempt = claim(stores, second).await;
-        let end = AttemptEnd { status: AttemptStatus::Canceled, error: None, is_invalid: true };
+        let end = AttemptEnd {
+            status: AttemptStatus::Canceled,
+            error: None,
+            is_invalid: true,
+            carry: None,
+        };
         stores.attempts.finish(&attempt, end, at(second), at(0)).await.unwrap();
     }
     assert_eq!(status(stores, pair).await, CcPairStatus::Invalid);
