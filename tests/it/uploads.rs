@@ -33,7 +33,7 @@ async fn an_upload_that_is_killed_leaves_nothing_after_the_next_start() {
     let answer = sent.body(part("kept.txt", "kept") + "--b--\r\n").send().await.unwrap();
     let answer: Value = answer.json().await.unwrap();
     let kept = answer["file_paths"][0].as_str().unwrap().to_owned();
-    assert_eq!(contents(temp.path()), [kept.clone()]);
+    assert_eq!(contents(temp.path()), [kept.as_str()]);
 
     let address = service.address.strip_prefix("http://").unwrap();
     let mut connection = TcpStream::connect(address).await.unwrap();

@@ -165,7 +165,9 @@ async fn uploaded(client: &Client<'_>, name: &str, content: &[u8]) -> Value {
 }
 
 fn reading(name: &str, config: Value) -> Value {
-    with(body(name, "file"), json!({"connector_specific_config": config}))
+    let mut connector = body(name, "file");
+    connector["connector_specific_config"] = config;
+    connector
 }
 
 /// A connector of files and its pair.
