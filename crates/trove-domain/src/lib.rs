@@ -18,6 +18,7 @@ pub mod access_token;
 pub mod agent;
 pub mod api_key;
 pub mod audit;
+pub mod boost;
 pub mod cc_pair;
 pub mod chunk;
 pub mod connector;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use futures::future::join_all;
 use trove_domain::access::{AccessScope, Caller};
 use trove_domain::agent::RetrievalScope;
+use trove_domain::boost::weigh;
 use trove_domain::hit::ScoredChunk;
 use trove_domain::id::DocumentSetId;
 use trove_domain::query::{HybridAlpha, IndexQuery, SearchFilters, TimeRange};
@@ -56,7 +57,8 @@ impl Engine {
 
     /// The best chunks for all `queries` together, at most `hits` for each, best first.
     ///
-    /// One query keeps the order and the scores of the index. A query that fails counts as one
+    /// One query keeps the order and the scores of the index, but for documents that people have
+    /// given another weight. A query that fails counts as one
     /// that finds nothing, unless all of them fail.
     pub(super) async fn recall(
         &self,
@@ -75,7 +77,10 @@ impl Engine {
         let mut failure = None;
         for (found, weight) in join_all(searches).await {
             match found {
-                Ok(hits) => rankings.push((hits, weight)),
+                Ok(mut hits) => {
+                    weigh(&mut hits);
+                    rankings.push((hits, weight));
+                }
                 Err(error) => {
                     log::warn(&error, "a query failed");
                     failure = Some(error);
