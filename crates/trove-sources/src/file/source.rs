@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt, stream};
 use serde_json::{Map, Value, json};
 use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt;
@@ -21,7 +21,9 @@ use super::config::{FileConfig, Listed, ZipMetadata};
 use super::inline::{self, FIRST_LINE_BYTES_MAX};
 
 /// Most files of one step.
-const FILES_MAX: usize = 16;
+const FILES_MAX: usize = 32;
+/// Files that are read at the same time.
+const AT_ONCE: usize = 2;
 /// A step that has read so many bytes takes no more files.
 const STEP_BYTES: u64 = 32 << 20;
 /// Most files of one step of a listing.
@@ -87,6 +89,23 @@ impl Files {
     fn checkpoint(&self, at: usize) -> Option<Checkpoint> {
         let more = at < self.config.files.len();
         more.then(|| Checkpoint(json!({ "files": self.config.fingerprint, "at": at })))
+    }
+
+    /// Reads one file, and tells its size.
+    async fn sized(
+        &self,
+        file: &Listed,
+        about: Map<String, Value>,
+        run: DateTime<Utc>,
+    ) -> Result<(u64, Outcome), SourceError> {
+        let outcome = match self.store.size(&file.key).await.map_err(unavailable)? {
+            None => return Ok((0, Outcome::Skipped("the stored file is missing".to_owned()))),
+            Some(size) if size > FILE_BYTES_MAX => {
+                (size, Outcome::Failed(format!("it has more than {FILE_BYTES_MAX} bytes")))
+            }
+            Some(size) => (size, self.file(file, about, run).await?),
+        };
+        Ok(outcome)
     }
 
     /// Reads one file.
@@ -199,20 +218,20 @@ impl Source for Files {
     ) -> Result<SourceStep, SourceError> {
         let metadata = self.metadata().await?;
         let (mut step, mut at, mut bytes) = (SourceStep::default(), self.place(from), 0_u64);
-        for file in self.config.files.iter().skip(at).take(FILES_MAX) {
+        let files = self.config.files.iter().skip(at).take(FILES_MAX);
+        let mut reads = Vec::with_capacity(FILES_MAX);
+        for file in files {
+            let about = metadata.of(&file.name);
+            let read = async move { (file, self.sized(file, about, window.end).await) };
+            reads.push(read.boxed());
+        }
+        let mut files = stream::iter(reads).buffered(AT_ONCE);
+        while let Some((file, read)) = files.next().await {
+            let (size, outcome) = read?;
             let skipped = |reason| Skipped { name: file.name.clone(), reason };
             at += 1;
-            let Some(size) = self.store.size(&file.key).await.map_err(unavailable)? else {
-                step.skipped.push(skipped("the stored file is missing".to_owned()));
-                continue;
-            };
-            let about = metadata.of(&file.name);
-            let part = id_of(file, &about).map(|id| FailedPart::Document { id, link: None });
-            let outcome = if size > FILE_BYTES_MAX {
-                Outcome::Failed(format!("it has more than {FILE_BYTES_MAX} bytes"))
-            } else {
-                self.file(file, about, window.end).await?
-            };
+            let part = id_of(file, &metadata.of(&file.name));
+            let part = part.map(|id| FailedPart::Document { id, link: None });
             match (outcome, part) {
                 (Outcome::Document(document), _) => step.documents.push(*document),
                 (Outcome::Failed(message), Some(part)) => {
