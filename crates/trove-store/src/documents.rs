@@ -149,7 +149,7 @@ impl DocumentStore for Store {
         let mut found = std::collections::HashMap::new();
         for ids in ids.chunks(KEYS_MAX) {
             let ids = texts(ids);
-            let (rows, links): (Vec<DocumentRow>, Vec<(String, i32)>) =
+            let (rows, links): (Vec<DocumentRow>, Vec<(String, i32, bool)>) =
                 read!(self, "document.get", |conn| {
                     let rows: Vec<DocumentRow> = document::table
                         .filter(document::id.eq_any(&ids))
@@ -160,11 +160,15 @@ impl DocumentStore for Store {
                     let deleting = cc_pair::table
                         .filter(cc_pair::status.eq(CcPairStatus::Deleting.as_str()))
                         .select(cc_pair::id);
-                    let links: Vec<(String, i32)> = document_cc_pair::table
+                    let links: Vec<(String, i32, bool)> = document_cc_pair::table
                         .filter(document_cc_pair::document_id.eq_any(&ids))
                         .filter(document_cc_pair::cc_pair_id.ne_all(deleting))
                         .order(document_cc_pair::cc_pair_id)
-                        .select((document_cc_pair::document_id, document_cc_pair::cc_pair_id))
+                        .select((
+                            document_cc_pair::document_id,
+                            document_cc_pair::cc_pair_id,
+                            document_cc_pair::indexed,
+                        ))
                         .load(conn)
                         .await?;
                     Ok((rows, links))
@@ -173,9 +177,10 @@ impl DocumentStore for Store {
                 let record = record(row).map_err(failed("document.get"))?;
                 found.insert(record.registration.id.clone(), record);
             }
-            for (id, pair) in links {
+            for (id, pair, indexed) in links {
                 if let Some(record) = found.get_mut(id.as_str()) {
                     record.cc_pairs.push(CcPairId(pair));
+                    record.indexed_for.extend(indexed.then_some(CcPairId(pair)));
                 }
             }
         }

@@ -31,6 +31,7 @@ macro_rules! document_store_contract {
             [
                 // registering
                 a_registered_document_reads_back,
+                who_has_a_document_indexed_is_known,
                 documents_are_answered_in_input_order,
                 an_empty_batch_is_fine,
                 a_batch_of_thousands_is_one_step,

@@ -68,6 +68,9 @@ pub struct DocumentRecord {
     pub chunk_count: u32,
     /// Pairs that hold it and are not being deleted, by rising id.
     pub cc_pairs: Vec<CcPairId>,
+    /// Those of them that have it indexed: for the others it was registered, and then the process
+    /// was lost.
+    pub indexed_for: Vec<CcPairId>,
 }
 
 /// A document whose content has reached the index.

@@ -164,7 +164,7 @@ impl Work<'_> {
             let are_known = records.iter().all(|record| {
                 record.as_ref().is_some_and(|record| {
                     record.content_hash.is_some()
-                        && record.cc_pairs.contains(&self.claimed.attempt.pair)
+                        && record.indexed_for.contains(&self.claimed.attempt.pair)
                         && (model.is_none() || record.embedding_model == model)
                 })
             });

@@ -435,7 +435,7 @@ fn has_current_attributes(item: &Item, pair: CcPairId) -> bool {
     item.access_is_known
         && item.record.as_ref().is_some_and(|record| {
             record.pending.is_none()
-                && record.cc_pairs.contains(&pair)
+                && record.indexed_for.contains(&pair)
                 && record.registration == registration
         })
 }

@@ -180,6 +180,7 @@ pub(super) fn record(row: DocumentRow) -> Result<DocumentRecord, Failure> {
         embedding_model,
         chunk_count: u32::try_from(chunk_count).unwrap_or(0),
         cc_pairs: Vec::new(),
+        indexed_for: Vec::new(),
     })
 }
 

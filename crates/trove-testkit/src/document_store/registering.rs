@@ -53,9 +53,22 @@ pub async fn a_registered_document_reads_back(stores: &Stores) {
             embedding_model: None,
             chunk_count: 0,
             cc_pairs: vec![pair],
+            indexed_for: Vec::new(),
         };
         assert_eq!(record, Some(expected));
     }
+}
+
+/// A pair that has registered it, and was lost then, has it not.
+pub async fn who_has_a_document_indexed_is_known(stores: &Stores) {
+    let first = stores.pair("first", AccessType::Public, &[]).await;
+    let second = stores.pair("second", AccessType::Public, &[]).await;
+    stores.index(first, &["a"]).await;
+    stores.register(second, &["a"]).await;
+    let known = record(stores, "a").await.unwrap();
+    assert_eq!((known.cc_pairs, known.indexed_for), (vec![first, second], vec![first]));
+    stores.index(second, &["a"]).await;
+    assert_eq!(record(stores, "a").await.unwrap().indexed_for, [first, second]);
 }
 
 /// Unknown ones as `None`, repeated ones again.
