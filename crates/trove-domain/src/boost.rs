@@ -9,7 +9,11 @@ pub fn boost_factor(boost: i32) -> f32 {
     let boost = f64::from(boost);
     let logistic = 1.0 / (1.0 + (-boost / 3.0).exp());
     let factor = if boost < 0.0 { 0.5 + logistic } else { 2.0 * logistic };
-    #[expect(clippy::cast_possible_truncation, reason = "scores are single floats")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::as_conversions,
+        reason = "scores are single floats"
+    )]
     let factor = factor as f32;
     factor
 }

@@ -183,7 +183,9 @@ impl World<'_> {
         let connector =
             Self::pair(&service, self.lasting).await.unwrap()["connector"]["id"].clone();
         let body = json!({"connector_id": connector});
+        let before = Self::last_run(&service, self.lasting).await.unwrap().id;
         service.post(&format!("{ADMIN}/connector/run-once"), &body).await.unwrap();
+        while Self::last_run(&service, self.lasting).await.unwrap().id == before {}
         self.until_at_rest(&service).await;
         let pruned = Self::pair(&service, self.lasting).await.unwrap()["last_pruned"].clone();
         let path = format!("{ADMIN}/cc-pair/{}/prune", self.lasting);
@@ -212,7 +214,6 @@ impl World<'_> {
             loop {
                 let shown = Self::pair(service, pair).await.unwrap();
                 assert_ne!(shown["status"], "INVALID", "{shown}");
-                // Runs that were asked for begin within a second.
                 let status = shown["last_index_attempt_status"].as_str().unwrap_or_default();
                 if shown["indexing"] == false && status == "success" {
                     break;

@@ -309,3 +309,24 @@ async fn a_credential_goes_with_its_pairs_when_somebody_insists() {
     admin.get(&format!("/api/manage/connector/{connector}")).await.ok();
     admin.delete(&path).await.refused(400, "INVALID_INPUT");
 }
+
+/// Whoever adds a pair to a connector makes what it reads readable for others.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_publishes_what_a_pair_of_others_reads() {
+    let server = Server::start().await;
+    let admin = server.user("admin@example.com", Role::Admin).await;
+    let curator = server.user("curator@example.com", Role::GlobalCurator).await;
+    let connector = create(&admin, body("c", "web")).await;
+    let theirs = credential(&admin, "web", json!({})).await;
+    let private = json!({"name": "private", "access_type": "private"});
+    associate(&admin, connector, theirs, private).await.ok();
+    let own = credential(&curator, "web", json!({})).await;
+    let refused = associate(&curator, connector, own, public("mine")).await;
+    refused.refused(403, "INSUFFICIENT_PERMISSIONS");
+    // Nor what somebody else has uploaded, in whatever way it is named.
+    let config = json!({"base_url": "no-such-file", "web_connector_type": "upload"});
+    let list = with(body("list", "web"), json!({"connector_specific_config": config}));
+    let refused = curator.post(&format!("{ADMIN}/connector"), list).await;
+    refused.refused(400, "INVALID_INPUT");
+    assert!(refused.text.contains("no-such-file"), "{refused:?}");
+}

@@ -36,7 +36,11 @@ impl Pace {
 }
 
 /// Counts are far below the whole numbers that a float has not.
-#[expect(clippy::cast_precision_loss, reason = "a pace needs no more digits")]
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::as_conversions,
+    reason = "a pace needs no more digits"
+)]
 const fn number(count: u64) -> f64 {
     count as f64
 }

@@ -381,6 +381,11 @@ impl Engine {
         self.check_proposal(caller, proposal).await?;
         let found = self.connector(connector).await?;
         self.check_connectable(&found, access_type)?;
+        // Whoever adds a pair decides who else reads what the others have.
+        self.require_editable_connector(caller, &found).await?;
+        if found.credentials.is_empty() {
+            self.check_named_files(caller, &found.details, None).await?;
+        }
         let secret = self.usable_credential(caller, credential).await?;
         self.validate(&found, &secret).await?;
         let store = &self.backends().cc_pairs;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use trove_domain::access::{Caller, Role};
 use trove_domain::connector::ConnectorDetails;
 use trove_domain::port::FileKey;
@@ -21,10 +21,26 @@ pub(super) const METADATA_FILE: &str = "zip_metadata_file_id";
 /// What is known about them.
 pub(super) const METADATA: &str = "zip_metadata";
 
+/// Which pages of a site of the web are read, and the value that means those of an uploaded list.
+const SITE_KIND: &str = "web_connector_type";
+const UPLOADED: &str = "upload";
+/// The site, or the list.
+const SITE: &str = "base_url";
+
 /// The ids that a configuration names. What has another form is refused by the source.
-fn named(config: &Map<String, Value>) -> BTreeSet<&str> {
-    let locations = config.get(LOCATIONS).and_then(Value::as_array).into_iter().flatten();
-    locations.chain(config.get(METADATA_FILE)).filter_map(Value::as_str).collect()
+fn named(details: &ConnectorDetails) -> BTreeSet<&str> {
+    let config = &details.config;
+    match details.source {
+        DocumentSource::File => {
+            let locations = config.get(LOCATIONS).and_then(Value::as_array).into_iter().flatten();
+            locations.chain(config.get(METADATA_FILE)).filter_map(Value::as_str).collect()
+        }
+        // A list of addresses that was uploaded.
+        DocumentSource::Web if config.get(SITE_KIND).and_then(Value::as_str) == Some(UPLOADED) => {
+            config.get(SITE).and_then(Value::as_str).into_iter().collect()
+        }
+        _ => BTreeSet::new(),
+    }
 }
 
 impl Engine {
@@ -36,15 +52,12 @@ impl Engine {
         details: &ConnectorDetails,
         present: Option<&ConnectorDetails>,
     ) -> Result<(), ConnectorError> {
-        if details.source != DocumentSource::File {
-            return Ok(());
+        let mut new = named(details);
+        for known in present.into_iter().flat_map(named) {
+            new.remove(known);
         }
-        let mut new = named(&details.config);
-        // A connector of another source may say anything.
-        if let Some(present) = present.filter(|present| present.source == DocumentSource::File) {
-            for known in named(&present.config) {
-                new.remove(known);
-            }
+        if new.is_empty() {
+            return Ok(());
         }
         let keys: Vec<FileKey> = new.iter().filter_map(|id| FileKey::new(*id).ok()).collect();
         let found = self.backends().stored_files.find(&keys).await?;

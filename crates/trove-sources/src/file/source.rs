@@ -256,9 +256,8 @@ impl Source for Files {
         let start = self.place(from);
         let mut ids = Vec::new();
         for file in self.config.files.iter().skip(start).take(LISTED_MAX) {
-            if self.store.size(&file.key).await.map_err(unavailable)?.is_some() {
-                ids.extend(id_of(file, &metadata.of(&file.name)));
-            }
+            // Also where the stored file is missing: what cannot be read is not gone.
+            ids.extend(id_of(file, &metadata.of(&file.name)));
         }
         Ok(ListingStep { ids, next: self.checkpoint(start.saturating_add(LISTED_MAX)) })
     }
