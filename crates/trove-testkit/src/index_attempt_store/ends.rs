@@ -130,15 +130,15 @@ pub async fn a_success_carries_over_where_the_next_run_begins(stores: &Stores) {
         stores.attempts.finish(&claimed, ended, now, long_ago()).await.unwrap();
         claimed.checkpoint
     };
-    use IndexingTrigger::{Reindex, Update};
-    assert_eq!(next(0, Update, carrying()).await, None);
-    assert_eq!(next(10, Reindex, carrying()).await, None);
-    assert_eq!(next(20, Update, carrying()).await, Some(carried.clone()));
-    assert_eq!(next(30, Update, success()).await, Some(carried.clone()));
-    assert_eq!(next(40, Update, carrying()).await, None, "the last one carries nothing over");
+    let (reindex, update) = (IndexingTrigger::Reindex, IndexingTrigger::Update);
+    assert_eq!(next(0, update, carrying()).await, None);
+    assert_eq!(next(10, reindex, carrying()).await, None);
+    assert_eq!(next(20, update, carrying()).await, Some(carried.clone()));
+    assert_eq!(next(30, update, success()).await, Some(carried.clone()));
+    assert_eq!(next(40, update, carrying()).await, None, "the last one carries nothing over");
     let incomplete = AttemptEnd { carry: Some(carried.clone()), ..end(CompletedWithErrors) };
-    assert_eq!(next(50, Update, incomplete).await, Some(carried));
-    assert_eq!(next(60, Update, end(Failed)).await, None, "what failed is to be read again");
+    assert_eq!(next(50, update, incomplete).await, Some(carried));
+    assert_eq!(next(60, update, end(Failed)).await, None, "what failed is to be read again");
 }
 
 /// As if nothing had been done.
