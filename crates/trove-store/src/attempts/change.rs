@@ -115,6 +115,7 @@ impl Store {
         })
     }
 
+    #[expect(clippy::too_many_lines, reason = "one step of the database, told in order")]
     pub(super) async fn finish_attempt(
         &self,
         claimed: &ClaimedAttempt,
