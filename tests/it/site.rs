@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
+use tokio_util::task::TaskTracker;
 
 type Pages = Arc<Mutex<BTreeMap<String, String>>>;
 type Log = Arc<Mutex<Vec<(String, u16)>>>;
@@ -26,11 +27,12 @@ impl Site {
         let address = format!("http://{}", listener.local_addr().unwrap());
         let (pages, log) = (Pages::default(), Log::default());
         let (served, logged) = (Arc::clone(&pages), Arc::clone(&log));
-        let serving = tokio::task::spawn(async move {
+        let tasks = TaskTracker::new();
+        let serving = tasks.clone().spawn(async move {
             loop {
                 let Ok((stream, _)) = listener.accept().await else { return };
                 let (pages, log) = (Arc::clone(&served), Arc::clone(&logged));
-                tokio::task::spawn(answer(stream, pages, log));
+                tasks.spawn(answer(stream, pages, log));
             }
         });
         Self { address, pages, log, serving }

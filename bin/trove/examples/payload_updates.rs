@@ -85,7 +85,11 @@ fn document(number: usize) -> anyhow::Result<Document> {
     Ok(Document::new(id, DocumentSource::File, format!("Document {number}"), vec![section]))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of documents are small")]
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::as_conversions,
+    reason = "counts of documents are small"
+)]
 fn rate(count: usize, began: Instant) -> f64 {
     count as f64 / began.elapsed().as_secs_f64()
 }

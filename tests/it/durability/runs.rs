@@ -277,27 +277,19 @@ async fn kill(rounds: u64, seed: u64, database: Option<&str>) {
     println!("{} of {rounds} kills were in the middle of a run", world.resumed);
 }
 
+/// How many kills there are: as many as `TROVE_TEST_KILLS` said when the tests were built.
+fn rounds(usual: u64) -> u64 {
+    option_env!("TROVE_TEST_KILLS").and_then(|rounds| rounds.parse().ok()).unwrap_or(usual)
+}
+
 /// Nothing is lost, nothing comes back, nothing stands twice, and no pair is stuck.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn twenty_kills_leave_every_run_pruning_and_deletion_to_be_finished() {
-    kill(20, 5, None).await;
+async fn kills_leave_every_run_pruning_and_deletion_to_be_finished() {
+    kill(rounds(20), 6, None).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "takes minutes"]
-async fn two_hundred_kills() {
-    kill(200, 6, None).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn postgres_ten_kills() {
+async fn postgres_kills_leave_every_run_pruning_and_deletion_to_be_finished() {
     let Some(schema) = Schema::create().await else { return };
-    kill(10, 7, Some(&schema.url())).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "takes minutes"]
-async fn postgres_two_hundred_kills() {
-    let Some(schema) = Schema::create().await else { return };
-    kill(200, 8, Some(&schema.url())).await;
+    kill(rounds(10), 8, Some(&schema.url())).await;
 }
