@@ -14,7 +14,7 @@ fn text(bytes: Vec<u8>) -> String {
 #[tokio::test]
 async fn connectors_are_listed_and_shown_while_the_service_runs() {
     let temp = tempfile::tempdir().unwrap();
-    let service = Service::start(temp.path()).await;
+    let mut service = Service::start(temp.path()).await;
     let key = fs::read_to_string(temp.path().join("admin-key")).unwrap();
     let body = json!({"name": "site\u{1b}[31m", "source": "web", "input_type": "load_state",
         "connector_specific_config": {"base_url": "https://example.com"}, "refresh_freq": 1800,
@@ -48,6 +48,10 @@ async fn connectors_are_listed_and_shown_while_the_service_runs() {
     assert_eq!(serde_json::from_slice::<Value>(&shown).unwrap(), listed[0]);
     let error = refused(connector(&["show", "4711"]), 1).await;
     assert!(error.contains("there is no connector 4711"), "{error}");
+    // Whoever asks for something learns that there is nobody to do it.
+    service.kill().await;
+    let asked = text(run(connector(&["run", &id])).await.stdout);
+    assert!(asked.contains("no service uses") && asked.contains("when one does"), "{asked}");
 }
 
 async fn made(service: &Service, path: &str, body: &Value) -> Value {

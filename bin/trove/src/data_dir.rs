@@ -74,6 +74,13 @@ impl DataDir {
         Ok(dir)
     }
 
+    /// Whether a process uses the directory now.
+    #[must_use]
+    pub fn is_in_use(path: &Path) -> bool {
+        let lock = File::open(path.join(LOCK));
+        lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {

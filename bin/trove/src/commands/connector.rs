@@ -4,6 +4,7 @@
 mod status;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use anyhow::anyhow;
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -18,6 +19,7 @@ use uuid::Uuid;
 use super::{print, print_json, table};
 use crate::cli::ConnectorCommand;
 use crate::config::Config;
+use crate::data_dir::DataDir;
 use crate::failure::{Failure, SUCCESS};
 use crate::wiring::Deployment;
 
@@ -33,13 +35,13 @@ type Pairs = BTreeMap<ConnectorId, Vec<SeenPair>>;
 /// When there is no database or no such connector.
 pub async fn run(config: &Config, command: ConnectorCommand) -> Result<u8, Failure> {
     let deployment = Deployment::open_database(config).await?;
-    let done = obey(&deployment.engine, command).await;
+    let done = obey(&deployment.engine, command, &config.data_dir).await;
     deployment.close().await?;
     done?;
     Ok(SUCCESS)
 }
 
-async fn obey(engine: &Engine, command: ConnectorCommand) -> anyhow::Result<()> {
+async fn obey(engine: &Engine, command: ConnectorCommand, data_dir: &Path) -> anyhow::Result<()> {
     let pairs = pairs(engine).await?;
     match command {
         ConnectorCommand::List { json } => list(engine, &pairs, json).await,
@@ -48,14 +50,25 @@ async fn obey(engine: &Engine, command: ConnectorCommand) -> anyhow::Result<()> 
             let asked = engine
                 .run_connector(&operator(), ConnectorId(id), &BTreeSet::new(), from_beginning)
                 .await?;
-            print(&format!("{asked} asked for a run; the service begins it within a second\n"))
+            let when = when(data_dir, "the service begins it within a second", "it begins");
+            print(&format!("{asked} asked for a run; {when}\n"))
         }
         ConnectorCommand::Pause { id } => pause(engine, &pairs, ConnectorId(id), true).await,
         ConnectorCommand::Resume { id } => pause(engine, &pairs, ConnectorId(id), false).await,
-        ConnectorCommand::Delete { id } => delete(engine, &pairs, ConnectorId(id)).await,
+        ConnectorCommand::Delete { id } => delete(engine, &pairs, ConnectorId(id), data_dir).await,
         ConnectorCommand::Status { id, watch, json } => {
             status::show(engine, id.map(ConnectorId), watch, json).await
         }
+    }
+}
+
+/// What the service does, or that none is there to do it: none on this data directory, that is; on
+/// another machine one may use the same database.
+fn when(data_dir: &Path, does: &str, happens: &str) -> String {
+    if DataDir::is_in_use(data_dir) {
+        does.to_owned()
+    } else {
+        format!("no service uses {} now: {happens} when one does", data_dir.display())
     }
 }
 
@@ -98,7 +111,12 @@ async fn pause(
 }
 
 /// Has the service delete every pair of a connector; one without pairs goes at once.
-async fn delete(engine: &Engine, pairs: &Pairs, id: ConnectorId) -> anyhow::Result<()> {
+async fn delete(
+    engine: &Engine,
+    pairs: &Pairs,
+    id: ConnectorId,
+    data_dir: &Path,
+) -> anyhow::Result<()> {
     engine.connector(id).await.map_err(|_| no_such_connector(id))?;
     let Some(own) = pairs.get(&id) else {
         engine.delete_connector(&operator(), id).await?;
@@ -107,9 +125,14 @@ async fn delete(engine: &Engine, pairs: &Pairs, id: ConnectorId) -> anyhow::Resu
     for seen in own {
         engine.delete_pair(&operator(), id, seen.pair.credential).await?;
     }
+    let when = when(
+        data_dir,
+        "the service deletes them with their documents",
+        "they go with their documents",
+    );
     print(&format!(
-        "{} marked for deletion; the service deletes them with their documents, and `trove \
-         connector status {id}` shows them until they are gone\n",
+        "{} marked for deletion; {when}, and `trove connector status {id}` shows them until they \
+         are gone\n",
         own.len()
     ))
 }

@@ -60,9 +60,34 @@ pub(super) fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut told = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        told.push_str(": ");
-        told.push_str(&error.to_string());
+        let because = error.to_string();
+        // Many an error tells its cause itself.
+        if !told.contains(&because) {
+            told.push_str(": ");
+            told.push_str(&because);
+        }
         cause = error.source();
     }
     told.chars().take(MESSAGE_CHARS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use trove_domain::port::SourceError;
+
+    use super::with_causes;
+
+    fn unavailable(message: &str, source: Option<SourceError>) -> SourceError {
+        let source = source.map(Into::into);
+        SourceError::Unavailable { message: message.to_owned(), retry_after: None, source }
+    }
+
+    #[test]
+    fn each_cause_is_told_once() {
+        let refused = || unavailable("connection refused", None);
+        let error = unavailable("the page cannot be read", Some(refused()));
+        assert_eq!(with_causes(&error), "the page cannot be read: connection refused");
+        let tells = unavailable("the page cannot be read: connection refused", Some(refused()));
+        assert_eq!(with_causes(&tells), "the page cannot be read: connection refused");
+    }
 }

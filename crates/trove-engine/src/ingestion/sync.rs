@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use futures::{TryStreamExt, stream};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use trove_domain::error::StoreError;
@@ -20,6 +21,10 @@ const SYNC_KIND: &str = "sync_documents";
 
 /// Documents per step: small enough to go on soon after an interruption.
 const PAGE: u32 = 256;
+
+/// Steps at the same time: the database and the index have something to do each, and writes of the
+/// index share what it costs to make them durable.
+const PAGES_MAX: usize = 4;
 
 /// A job whose worker is silent for this long is taken over.
 const LEASE: Duration = Duration::from_mins(2);
@@ -57,20 +62,16 @@ impl Engine {
         // Before the documents: what changes from now on is for the next time.
         let sets = self.backends().document_sets.unsynced().await?;
         let groups = self.backends().groups.unsynced().await?;
-        let mut after: Option<DocumentId> = None;
-        let mut treated = 0;
-        loop {
+        let pages = stream::try_unfold(None, |after: Option<DocumentId>| async move {
             let dirty = self.backends().documents.list_dirty(after.as_ref(), PAGE).await?;
-            let Some(last) = dirty.last() else { break };
-            after = Some(last.id.clone());
-            treated += u64::try_from(dirty.len()).unwrap_or(u64::MAX);
-            let of = |state| {
-                let ids = dirty.iter().filter(move |d: &&DirtyDocument| d.pending == state);
-                ids.map(|d| d.id.clone()).collect::<Vec<_>>()
-            };
-            self.sync_attributes(&of(PendingState::Attributes)).await?;
-            self.finish_removal(&of(PendingState::Removal)).await?;
-        }
+            let last = dirty.last().map(|last| last.id.clone());
+            Ok::<_, IngestError>(last.map(|last| (dirty, Some(last))))
+        });
+        let treated = pages
+            .map_ok(|dirty| self.sync_page(dirty))
+            .try_buffer_unordered(PAGES_MAX)
+            .try_fold(0, async |sum: u64, page| Ok(sum + page))
+            .await?;
         if !sets.is_empty() {
             self.backends().document_sets.finish_sync(&sets).await?;
         }
@@ -78,6 +79,17 @@ impl Engine {
             self.backends().groups.finish_sync(&groups).await?;
         }
         Ok(treated)
+    }
+
+    /// Does so with some documents; answers with how many.
+    async fn sync_page(&self, dirty: Vec<DirtyDocument>) -> Result<u64, IngestError> {
+        let of = |state| {
+            let ids = dirty.iter().filter(move |d: &&DirtyDocument| d.pending == state);
+            ids.map(|d| d.id.clone()).collect::<Vec<_>>()
+        };
+        self.sync_attributes(&of(PendingState::Attributes)).await?;
+        self.finish_removal(&of(PendingState::Removal)).await?;
+        Ok(u64::try_from(dirty.len()).unwrap_or(u64::MAX))
     }
 
     /// For the start: when the index holds nothing, the registry forgets what it did hold, so that
