@@ -121,6 +121,40 @@ async fn what_cannot_be_run_is_told() {
     answer.refused(403, "INSUFFICIENT_PERMISSIONS");
 }
 
+/// The connector is like none to whoever sees no pair of it, and pairs that they do not see are like
+/// credentials that it does not have.
+#[tokio::test(flavor = "multi_thread")]
+async fn pairs_of_others_are_run_like_pairs_that_are_not_there() {
+    let server = start().await;
+    let admin = server.caller(Role::Admin).await;
+    let curator = server.user("curator@example.com", Role::GlobalCurator).await;
+    let group = server.group("g", &[("curator@example.com", true)]).await.0;
+    let connector = crate::http::connectors::body("c", "web");
+    let connector = crate::http::connectors::create(&admin, connector).await;
+    let associate = async |groups: Value| {
+        let credential = json!({"credential_json": {}, "admin_public": true, "source": "web"});
+        let credential = admin.post("/api/manage/credential", credential).await.ok()["id"].clone();
+        let path = format!("/api/manage/connector/{connector}/credential/{credential}");
+        let name = format!("pair {credential}");
+        let body = json!({"name": name, "access_type": "private", "groups": groups});
+        (admin.put(&path, body).await.ok()["data"].clone(), credential)
+    };
+    let told = async |who: &Client<'_>, connector: i64, credentials: Value| {
+        let body = json!({"connector_id": connector, "credential_ids": credentials});
+        who.post(&format!("{ADMIN}/connector/run-once"), body).await
+    };
+    let (_, foreign) = associate(json!([])).await;
+    let hidden = told(&curator, connector, json!([foreign])).await.refused(404, "NOT_FOUND");
+    let missing = told(&curator, 4711, json!([foreign])).await.refused(404, "NOT_FOUND");
+    assert_eq!(hidden.replace(&connector.to_string(), "ID"), missing.replace("4711", "ID"));
+    let (_, own) = associate(json!([group])).await;
+    let hidden = told(&curator, connector, json!([own, foreign])).await;
+    let missing = told(&curator, connector, json!([own, 4711])).await;
+    assert_eq!(hidden.refused(400, "INVALID_INPUT"), missing.refused(400, "INVALID_INPUT"));
+    assert_eq!(told(&curator, connector, json!([])).await.ok(), marked(1));
+    assert_eq!(told(&admin, connector, json!([])).await.ok(), marked(2));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_and_errors_are_listed_in_pages() {
     let server = start().await;

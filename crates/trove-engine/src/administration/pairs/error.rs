@@ -32,7 +32,7 @@ pub enum PairError {
         /// The credential.
         credential: CredentialId,
     },
-    /// There is no pair of them to delete that the caller may change.
+    /// There is no pair of them to delete that the caller may change, nor one of them that it knows.
     #[error(
         "Connector with ID '{connector}' and credential ID '{credential}' does not exist. Has it \
          already been deleted?"

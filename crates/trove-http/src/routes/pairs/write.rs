@@ -150,7 +150,7 @@ fn associated(
             body = crate::error::ErrorBody),
         (status = 401, description = "There is no such credential that the caller may use.",
             body = crate::error::ErrorBody),
-        (status = 404, description = "There is no such connector.",
+        (status = 404, description = "There is no such connector that the caller knows.",
             body = crate::error::ErrorBody),
     )
 )]
@@ -181,13 +181,11 @@ pub(crate) async fn associate_credential(
     responses(
         (status = 200, description = "It is taken; or there was no such pair, with `success` \
             false.", body = StatusReply),
-        (status = 401, description = "There is no such credential that the caller may use.",
-            body = crate::error::ErrorBody),
-        (status = 403, description = "The caller may not change the pair.",
-            body = crate::error::ErrorBody),
-        (status = 404, description = "There is no such connector.",
+        (status = 403, description = "The caller sees the pair and may not change it.",
             body = crate::error::ErrorBody),
     )
+        (status = 404, description = "There is no such connector that the caller knows, or no such \
+            credential that it may use.", body = crate::error::ErrorBody),
 )]
 pub(crate) async fn dissociate_credential(
     caller: Caller,
@@ -269,7 +267,7 @@ impl Record for SwapBody {
             body = crate::error::ErrorBody),
         (status = 403, description = "The caller may not change the pair.",
             body = crate::error::ErrorBody),
-        (status = 404, description = "There is no such connector.",
+        (status = 404, description = "There is no such connector that the caller knows.",
             body = crate::error::ErrorBody),
     )
 )]
