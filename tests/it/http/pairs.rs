@@ -132,6 +132,13 @@ async fn what_cannot_work_is_told_at_once() {
         "body/processing_mode enum",
     ]);
     assert!(server.engine.backends().cc_pairs.list(None, 10).await.unwrap().is_empty());
+    // What a pair keeps is bounded, too.
+    let options = |bytes: usize| json!({"name": "o", "access_type": "public", "auto_sync_options": {"o": "x".repeat(bytes)}});
+    let max = trove_domain::cc_pair::CcPair::OPTIONS_BYTES_MAX - r#"{"o":""}"#.len();
+    let refused = associate(&admin, connector, good, options(max + 1)).await;
+    let detail = refused.refused(400, "INVALID_INPUT");
+    assert_eq!(detail, "auto_sync_options: they have at most 65536 bytes");
+    associate(&admin, connector, good, options(max)).await.ok();
 }
 
 /// Connectors are for curators to list: to others those exist whose pairs they see, and taking a

@@ -385,6 +385,10 @@ impl Engine {
         request: PairRequest,
     ) -> Result<CcPair, PairError> {
         let PairRequest { name, access_type, groups, auto_sync_options } = request;
+        let bytes = auto_sync_options.as_ref().map_or(0, |options| options.to_string().len());
+        if bytes > CcPair::OPTIONS_BYTES_MAX {
+            return Err(PairError::OptionsTooLarge);
+        }
         let proposal = Proposal {
             synced: access_type == AccessType::Sync,
             public: access_type == AccessType::Public,
@@ -395,11 +399,11 @@ impl Engine {
         let found = self.connector(connector).await?;
         // Whoever adds a pair decides who else reads what the others have.
         self.require_editable_connector(caller, &found).await?;
+        self.check_connectable(&found, access_type)?;
         if found.credentials.is_empty() {
             self.check_named_files(caller, &found.details, None).await?;
         }
         let secret = self.usable_credential(caller, credential).await?;
-        self.check_connectable(&found, access_type)?;
         self.validate(&found, &secret).await?;
         let store = &self.backends().cc_pairs;
         if store.get_by_parts(connector, credential).await?.is_some() {
