@@ -42,6 +42,8 @@ mod tests {
             let found = boost_factor(boost);
             assert!((found - factor).abs() < 0.000_5, "{boost}: {found}");
         }
-        assert!((-50..50).all(|boost| boost_factor(boost) < boost_factor(boost + 1)));
+        // Beyond that, single floats do not tell them apart.
+        assert!((-40..40).all(|boost| boost_factor(boost) < boost_factor(boost + 1)));
+        assert!((-99..99).all(|boost| boost_factor(boost) <= boost_factor(boost + 1)));
     }
 }

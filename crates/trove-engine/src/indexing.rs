@@ -1,9 +1,9 @@
 //! Runs of indexing: begun by the schedule, worked on step by step.
 //!
 //! A run is a row of the database that a worker holds by a lease. After each step, what the step has
-//! done and where the source goes on are recorded together; only then does the next step begin. So a
-//! crash, a restart or another process costs the step under way, which is read again, and reading a
-//! document twice changes nothing. A source that does not answer gives its place to others and is
+//! done and where the source goes on are recorded together. Meanwhile the source is read on, a
+//! little ahead. So a crash, a restart or another process costs what was not recorded, which is read
+//! again, and reading a document twice changes nothing. A source that does not answer gives its place to others and is
 //! tried again later; one that is large gives it up after a while.
 //!
 //! Prunings and deletions of pairs are worked on in the same manner, beside the runs.
@@ -12,11 +12,13 @@ mod deletion;
 mod open;
 mod permissions;
 mod prune;
+mod reader;
 mod run;
 mod running;
 mod schedule;
 mod tally;
 mod tasks;
+mod watch;
 mod worker;
 
 use std::time::Duration;
@@ -66,7 +68,7 @@ impl Default for IndexingConfig {
             lease: Duration::from_secs(15),
             step_timeout: Duration::from_mins(5),
             slice: Duration::from_secs(30),
-            tries_max: 8,
+            tries_max: 5,
             retry_first: Duration::from_secs(5),
             retry_max: Duration::from_mins(5),
             permission_interval: Duration::from_mins(5),

@@ -228,7 +228,7 @@ async fn a_deletion_in_the_middle_of_a_run_leaves_nothing() {
     let pair = sources.pair(&server, "a").await;
     sources.play(pair, [Play::documents(["a", "b"]), Play::hanging()]);
     let worker = Worker::start(&server, &sources);
-    sources.reached(pair, 1).await;
+    sources.reached(&server, pair, 1).await;
     delete_pair(&server, &admin, pair).await;
     let late = Document::new(
         DocumentId::new("late").unwrap(),

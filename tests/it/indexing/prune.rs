@@ -240,7 +240,7 @@ async fn a_pruning_waits_for_the_run_that_has_begun() {
     sources.play(pair, [Play::hanging()]);
     sources.lists.play(pair, [List::Names(vec!["a"])]);
     let worker = Worker::start(&server, &sources);
-    sources.reached(pair, 0).await;
+    sources.reached(&server, pair, 0).await;
     server.engine.request_prune(pair).await.unwrap();
     assert_eq!(server.engine.begin_due_prunes().await.unwrap(), 0);
     worker.stop().await;

@@ -169,10 +169,15 @@ impl Scripted {
         self.told.lock().unwrap().insert(pair, told.into_iter().collect());
     }
 
-    /// Waits until the source is asked for this step.
-    pub(super) async fn reached(&self, pair: CcPairId, step: usize) {
+    /// Waits until the source is asked for this step and all before it are recorded.
+    pub(super) async fn reached(&self, server: &Server, pair: CcPairId, step: usize) {
         let mut reached = self.reached.subscribe();
         reached.wait_for(|reached| reached.get(&pair) == Some(&step)).await.unwrap();
+        let attempts = &server.engine.backends().attempts;
+        let steps = async || attempts.list(pair, 0, 1).await.unwrap().items[0].steps;
+        while usize::try_from(steps().await).unwrap() < step {
+            tokio::task::yield_now().await;
+        }
     }
 }
 

@@ -49,7 +49,7 @@ async fn rows_10_to_14_runs_out_of_turn() {
     let (connector, credential) = parts(&server, pair).await;
     sources.play(pair, [Play::documents(["a"]), Play::hanging()]);
     let worker = Worker::start(&server, &sources);
-    sources.reached(pair, 1).await;
+    sources.reached(&server, pair, 1).await;
     // Row 11: one that runs is not asked.
     assert_eq!(run_once(&admin, json!({"connector_id": connector})).await, marked(0));
     pause(&admin, pair, "PAUSED").await;
@@ -325,7 +325,7 @@ async fn rows_45_to_49_statuses_by_source() {
     // Row 45.
     assert_eq!(statuses(&admin, json!({"source_to_page": {"web": 2}})).await, json!([]));
     let worker = Worker::start(&server, &sources);
-    sources.reached(pair, 1).await;
+    sources.reached(&server, pair, 1).await;
     server.stack.clock.advance(TimeDelta::seconds(30));
     let running = statuses(&admin, json!({"name_filter": "HAND"})).await;
     let row = running[0]["indexing_statuses"][0].clone();

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use futures::TryStreamExt;
+use bytes::{Bytes, BytesMut};
+use futures::{StreamExt, TryStreamExt, stream};
+use tokio::task::JoinSet;
 use trove_domain::id::UserId;
 use trove_domain::port::{
     ConnectorRefusal, ConnectorReplacement, FileKey, FileStore, FileStoreError, IncomingContent,
@@ -15,8 +16,14 @@ use super::incoming::{BrokenOff, FileHead, Next};
 use super::{FileError, Upload, UploadedFiles, metadata, name};
 use crate::Engine;
 
-/// Rows that are made at a time for the files of an archive.
+/// Rows that are made at a time where there are many files.
 const RESERVED: usize = 64;
+
+/// Contents of so many bytes are stored beside each other.
+const SMALL_BYTES: usize = 256 * 1024;
+
+/// Contents that are stored at the same time.
+const STORING_MAX: usize = 8;
 
 /// An upload on its way into the store. What it has reserved and not finished is removed by
 /// [`Intake::close`]; only the end of the process comes before that, and the next start does it.
@@ -32,6 +39,8 @@ pub(super) struct Intake {
     /// The row of what says something about the files.
     about: Option<StoredFile>,
     archives: usize,
+    /// Contents that are being stored.
+    storing: JoinSet<Result<(), FileStoreError>>,
 }
 
 impl Engine {
@@ -46,6 +55,7 @@ impl Engine {
             taken: UploadedFiles::default(),
             about: None,
             archives: 0,
+            storing: JoinSet::new(),
         })
     }
 }
@@ -72,7 +82,8 @@ impl Intake {
                 self.archive(upload.content()).await?;
             } else {
                 let mime_type = mime_type.unwrap_or_else(|| "text/plain".to_owned());
-                self.file(name, mime_type, upload.content(), 1).await?;
+                let reserved = if self.taken.files.is_empty() { 1 } else { RESERVED };
+                self.file(name, mime_type, upload.content(), reserved).await?;
             }
         }
     }
@@ -90,8 +101,7 @@ impl Intake {
             return Err(FileError::TooMany(limits.files_max));
         }
         let key = self.key(reserved).await?;
-        let stored = self.files.put_stream(&key, content, limits.file_bytes_max).await;
-        let size_bytes = match stored {
+        let size_bytes = match self.store(&key, content, limits.file_bytes_max).await {
             Ok(size) => size,
             Err(FileStoreError::TooLarge { max, .. }) => {
                 return Err(FileError::TooLarge { name, max });
@@ -100,6 +110,52 @@ impl Intake {
         };
         let row = self.row(key, name, FileOrigin::Connector, mime_type, size_bytes);
         self.taken.files.push(row);
+        Ok(())
+    }
+
+    /// Stores a content, or has it stored while others come: each is written durably by itself, which
+    /// is mostly waiting.
+    async fn store(
+        &mut self,
+        key: &FileKey,
+        mut content: IncomingContent,
+        bytes_max: u64,
+    ) -> Result<u64, FileStoreError> {
+        let mut head = BytesMut::new();
+        while head.len() <= SMALL_BYTES {
+            match content.try_next().await {
+                Ok(Some(piece)) => head.extend_from_slice(&piece),
+                Ok(None) => {
+                    let size = u64::try_from(head.len()).unwrap_or(u64::MAX);
+                    if size > bytes_max {
+                        return Err(FileStoreError::TooLarge { size, max: bytes_max });
+                    }
+                    while self.storing.len() >= STORING_MAX {
+                        self.one_stored().await?;
+                    }
+                    let (files, key) = (Arc::clone(&self.files), key.clone());
+                    self.storing.spawn(async move { files.put(&key, head.freeze()).await });
+                    return Ok(size);
+                }
+                Err(source) => return Err(FileStoreError::Interrupted { source }),
+            }
+        }
+        let content = stream::iter([Ok(head.freeze())]).chain(content);
+        self.files.put_stream(key, content.boxed(), bytes_max).await
+    }
+
+    /// Waits until one more is stored; whether there was one.
+    async fn one_stored(&mut self) -> Result<bool, FileStoreError> {
+        match self.storing.join_next().await {
+            Some(Ok(stored)) => stored.map(|()| true),
+            Some(Err(gave_up)) => Err(FileStoreError::Interrupted { source: gave_up.into() }),
+            None => Ok(false),
+        }
+    }
+
+    /// Waits until everything is stored.
+    async fn all_stored(&mut self) -> Result<(), FileStoreError> {
+        while self.one_stored().await? {}
         Ok(())
     }
 
@@ -220,6 +276,7 @@ impl Intake {
 
     /// Makes the files real.
     pub(super) async fn finish(&mut self) -> Result<UploadedFiles, FileError> {
+        self.all_stored().await?;
         let rows = self.rows();
         if !self.engine.backends().stored_files.finish(&rows).await? {
             return Err(FileError::Interrupted);
@@ -233,6 +290,7 @@ impl Intake {
         &mut self,
         connector: ConnectorReplacement,
     ) -> Result<Result<(), ConnectorRefusal>, FileError> {
+        self.all_stored().await?;
         let rows = self.rows();
         let replaced = self.engine.backends().stored_files.finish_into(&rows, connector).await?;
         if replaced.is_ok() {
@@ -242,7 +300,9 @@ impl Intake {
     }
 
     /// Removes what was not finished.
-    pub(super) async fn close(self) {
+    pub(super) async fn close(mut self) {
+        // Dropped, they would go on, and come after what removes them.
+        while self.storing.join_next().await.is_some() {}
         self.engine.discard_files(&self.unfinished).await;
     }
 }

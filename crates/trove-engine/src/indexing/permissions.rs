@@ -6,8 +6,9 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use futures::FutureExt;
 use tokio::task::JoinSet;
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use trove_domain::error::StoreError;
 use trove_domain::external_access::ExternalMembers;
@@ -18,8 +19,8 @@ use trove_domain::port::{
     PermissionStep, PermissionSyncEnd, SourceError,
 };
 
-use super::HEARTBEAT;
 use super::tally::with_causes;
+use super::watch::{answer, beside, until_stop};
 use super::worker::POLL_INTERVAL;
 use crate::{Engine, log};
 
@@ -187,37 +188,21 @@ impl Work<'_> {
         }
     }
 
-    /// Does a part of the work, says meanwhile that the sync goes on, and learns whether it shall.
+    /// Asks the source for something, says meanwhile that the sync goes on, and learns whether it
+    /// shall.
     async fn watch<T>(
         &self,
         work: impl Future<Output = Result<T, SourceError>>,
     ) -> Result<Result<T, Ended>, StoreError> {
-        let limit = self.engine.config().indexing.step_timeout;
-        let mut work = std::pin::pin!(timeout(limit, work));
-        let mut beat = interval(HEARTBEAT);
-        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // The first one comes at once.
-        beat.tick().await;
-        loop {
-            tokio::select! {
-                biased;
-                () = self.stop.cancelled() => return Ok(Err(Ended::Yielded)),
-                done = &mut work => {
-                    let told = || format!("the source did not answer within {} seconds", limit.as_secs());
-                    return Ok(match done {
-                        Ok(done) => done.map_err(Ended::from),
-                        Err(_) => Err(Ended::Unavailable { told: told(), after: None }),
-                    });
-                }
-                _ = beat.tick() => {
-                    let permissions = &self.engine.backends().permissions;
-                    let control = permissions.heartbeat(self.claimed, self.now(), self.engine.config().indexing.lease).await?;
-                    if let Some(ended) = ended(control) {
-                        return Ok(Err(ended));
-                    }
-                }
-            }
-        }
+        let indexing = &self.engine.config().indexing;
+        let work = async { answer(work, indexing.step_timeout).await.map_err(Ended::from) };
+        let work = until_stop(work, self.stop, Ended::Yielded);
+        let permissions = &self.engine.backends().permissions;
+        let beat = || {
+            let beat = permissions.heartbeat(self.claimed, self.now(), indexing.lease);
+            beat.map(|control| control.map(ended)).boxed()
+        };
+        Ok(beside(work, beat).await?.unwrap_or_else(Err))
     }
 
     /// Records what a step has told, but for what is too much to be kept.

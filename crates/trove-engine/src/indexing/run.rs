@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 use trove_domain::error::StoreError;
 use trove_domain::id::DocumentId;
@@ -12,12 +12,21 @@ use trove_domain::port::{
     AttemptEnd, CHECKPOINT_BYTES_MAX, Checkpoint, ClaimedAttempt, Control, SourceError, SourceStep,
 };
 
+use super::reader::{Ahead, Reader};
 use super::tally::{tally, with_causes};
-use super::{HEARTBEAT, KEEP_DAYS, VALIDATION_PREFIX};
+use super::watch::{answer, beside, until_stop};
+use super::{KEEP_DAYS, VALIDATION_PREFIX};
 use crate::Engine;
 
 /// Documents that are looked up at a time.
 const PAGE: usize = 500;
+
+/// What is read ahead where indexing is writing. It is written at once, which is what makes it quick.
+const AHEAD: Ahead = Ahead { documents: 256, bytes: 4 << 20 };
+
+/// What is read ahead where indexing is embedding: as much as takes a second or two, for it is done
+/// again after a crash.
+const AHEAD_OF_EMBEDDING: Ahead = Ahead { documents: 256, bytes: 128 << 10 };
 
 /// Why the work on a run ends, for now or for good.
 enum Ended {
@@ -107,8 +116,49 @@ impl Work<'_> {
         let attempt = &self.claimed.attempt;
         let begun = self.now();
         let slice = TimeDelta::from_std(self.engine.config().indexing.slice).unwrap_or_default();
-        let mut checkpoint = self.claimed.checkpoint.clone();
-        let engine = self.engine;
+        let mut reader = match self.watch(self.open().boxed()).await? {
+            Ok(reader) => reader,
+            Err(ended) => return Ok(ended),
+        };
+        let mut is_carried = self.claimed.checkpoint.is_some();
+        reader.begin(self.claimed.checkpoint.clone());
+        loop {
+            let step = match self.watch(reader.next().boxed()).await? {
+                Ok(Some(step)) => step,
+                Ok(None) => return Ok(Ended::Complete),
+                Err(ended) => return Ok(ended),
+            };
+            if !self.knows(&step.unchanged).await? {
+                // What is gone here has not changed there, so that only reading everything helps.
+                if !is_carried {
+                    let told = "the source names documents as unchanged that it never sent";
+                    return Ok(Ended::Failed(told.to_owned()));
+                }
+                tracing::info!(pair = %attempt.pair, "documents are missing: everything is read");
+                is_carried = false;
+                if let Some(ended) = self.begin_anew().await? {
+                    return Ok(ended);
+                }
+                reader.begin(None);
+                continue;
+            }
+            let is_last = step.next.is_none();
+            if let Some(ended) = self.take(step, &mut reader).await? {
+                return Ok(ended);
+            }
+            if is_last {
+                return Ok(Ended::Complete);
+            }
+            if self.stop.is_cancelled() || self.now() - begun >= slice {
+                return Ok(Ended::Yielded);
+            }
+        }
+    }
+
+    /// Opens the source, and asks it whether it can be read.
+    async fn open(&self) -> Result<Reader, SourceError> {
+        let (engine, attempt) = (self.engine, &self.claimed.attempt);
+        let limit = engine.config().indexing.step_timeout;
         let open = async {
             let source = engine.open_pair(attempt.pair).await?;
             // What is wrong is told before anything is read, and costs no step. Where something was
@@ -118,41 +168,10 @@ impl Work<'_> {
             }
             Ok(source)
         };
-        let source = match self.watch(open).await? {
-            Ok(source) => source,
-            Err(ended) => return Ok(ended),
-        };
-        loop {
-            let read = source.read(attempt.window, checkpoint.as_ref());
-            let step = match self.watch(read).await? {
-                Ok(step) => step,
-                Err(ended) => return Ok(ended),
-            };
-            if !self.knows(&step.unchanged).await? {
-                // What is gone here has not changed there, so that only reading everything helps.
-                if checkpoint.is_none() {
-                    let told = "the source names documents as unchanged that it never sent";
-                    return Ok(Ended::Failed(told.to_owned()));
-                }
-                tracing::info!(pair = %attempt.pair, "documents are missing: everything is read");
-                checkpoint = None;
-                if let Some(ended) = self.begin_anew().await? {
-                    return Ok(ended);
-                }
-                continue;
-            }
-            checkpoint.clone_from(&step.next);
-            self.carry.clone_from(&step.carry);
-            if let Some(ended) = self.take(step).await? {
-                return Ok(ended);
-            }
-            if checkpoint.is_none() {
-                return Ok(Ended::Complete);
-            }
-            if self.stop.is_cancelled() || self.now() - begun >= slice {
-                return Ok(Ended::Yielded);
-            }
-        }
+        let source = answer(open, limit).await?;
+        let embeds = engine.backends().embedding_model.is_some();
+        let ahead = if embeds { AHEAD_OF_EMBEDDING } else { AHEAD };
+        Ok(Reader::new(source, attempt.window, limit, ahead))
     }
 
     /// Whether all of them are in the index for this pair, as they would be indexed now.
@@ -183,66 +202,45 @@ impl Work<'_> {
         Ok(ended(control))
     }
 
-    /// Does a part of the work, says meanwhile that the run goes on, and learns whether it shall.
+    /// Asks the source for something, says meanwhile that the run goes on, and learns whether it
+    /// shall.
     async fn watch<T>(
         &self,
         work: impl Future<Output = Result<T, SourceError>>,
     ) -> Result<Result<T, Ended>, StoreError> {
-        let limit = self.engine.config().indexing.step_timeout;
-        let mut work = std::pin::pin!(timeout(limit, work));
-        let mut beat = interval(HEARTBEAT);
-        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // The first one comes at once.
-        beat.tick().await;
-        loop {
-            tokio::select! {
-                biased;
-                () = self.stop.cancelled() => return Ok(Err(Ended::Yielded)),
-                done = &mut work => {
-                    let told = || format!("the source did not answer within {} seconds", limit.as_secs());
-                    return Ok(match done {
-                        Ok(done) => done.map_err(Ended::from),
-                        Err(_) => Err(Ended::Unavailable { told: told(), after: None }),
-                    });
-                }
-                _ = beat.tick() => {
-                    let attempts = &self.engine.backends().attempts;
-                    let control = attempts.heartbeat(self.claimed, self.now(), self.lease()).await?;
-                    if let Some(ended) = ended(control) {
-                        return Ok(Err(ended));
-                    }
-                }
-            }
-        }
+        let work = async { work.await.map_err(Ended::from) };
+        let work = until_stop(work, self.stop, Ended::Yielded);
+        Ok(beside(work, || self.beat().boxed()).await?.unwrap_or_else(Err))
     }
 
-    /// Indexes what a step has read, and records it.
-    async fn take(&mut self, mut step: SourceStep) -> Result<Option<Ended>, StoreError> {
+    async fn beat(&self) -> Result<Option<Ended>, StoreError> {
+        let attempts = &self.engine.backends().attempts;
+        let control = attempts.heartbeat(self.claimed, self.now(), self.lease()).await?;
+        Ok(ended(control))
+    }
+
+    /// Indexes what a step has read, and records it. The source is read on meanwhile.
+    ///
+    /// A run that is to end leaves off in the middle: whatever was written then is found to be
+    /// known, or is written again, as after a crash.
+    async fn take(
+        &mut self,
+        mut step: SourceStep,
+        reader: &mut Reader,
+    ) -> Result<Option<Ended>, StoreError> {
         let size = |kept: Option<&Checkpoint>| kept.map_or(0, |kept| kept.0.to_string().len());
-        if size(self.carry.as_ref()) > CHECKPOINT_BYTES_MAX {
-            self.carry = None;
-        }
+        self.carry = step.carry.take().filter(|carry| size(Some(carry)) <= CHECKPOINT_BYTES_MAX);
         let size = size(step.next.as_ref());
         if size > CHECKPOINT_BYTES_MAX {
             let told = format!("the source keeps {size} bytes to go on with, more than is kept");
             return Ok(Some(Ended::Failed(told)));
         }
-        let documents = std::mem::take(&mut step.documents);
-        let links: Vec<(DocumentId, Option<String>)> = documents
-            .iter()
-            .map(|document| {
-                let link = document.sections.iter().find_map(|section| section.link.clone());
-                (document.id.clone(), link)
-            })
-            .collect();
-        let outcomes = self.engine.ingest_batch(self.claimed.attempt.pair, documents).await;
-        let record = match tally(step, &links, outcomes) {
-            Ok(record) => record,
-            Err(told) => return Ok(Some(Ended::Unavailable { told, after: None })),
+        let index = reader.beside(self.index(step));
+        let (control, done) = match beside(index, || self.beat().boxed()).await? {
+            Ok(Ok(recorded)) => recorded?,
+            Ok(Err(told)) => return Ok(Some(Ended::Unavailable { told, after: None })),
+            Err(ended) => return Ok(Some(ended)),
         };
-        let done = record.progress;
-        let attempts = &self.engine.backends().attempts;
-        let control = attempts.record_step(self.claimed, record, self.now(), self.lease()).await?;
         if control != Control::Lost {
             self.progress += done;
             self.tries = 0;
@@ -255,6 +253,28 @@ impl Work<'_> {
             ))
         });
         Ok(ended(control).or(hopeless))
+    }
+
+    /// Indexes a step and records what has come of it; why not, where it is this deployment that
+    /// fails.
+    async fn index(
+        &self,
+        mut step: SourceStep,
+    ) -> Result<Result<(Control, Progress), StoreError>, String> {
+        let documents = std::mem::take(&mut step.documents);
+        let links: Vec<(DocumentId, Option<String>)> = documents
+            .iter()
+            .map(|document| {
+                let link = document.sections.iter().find_map(|section| section.link.clone());
+                (document.id.clone(), link)
+            })
+            .collect();
+        let outcomes = self.engine.ingest_batch(self.claimed.attempt.pair, documents).await;
+        let record = tally(step, &links, outcomes)?;
+        let done = record.progress;
+        let attempts = &self.engine.backends().attempts;
+        let recorded = attempts.record_step(self.claimed, record, self.now(), self.lease()).await;
+        Ok(recorded.map(|control| (control, done)))
     }
 
     /// Writes down how the work has ended.

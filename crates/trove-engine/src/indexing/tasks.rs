@@ -3,18 +3,19 @@
 //! A task is done in steps that can be lost and done again. What one takes from a pair is written
 //! down in the same step, so that whoever goes on knows what the index may not have been told.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
+use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 use trove_domain::error::StoreError;
 use trove_domain::id::{CcPairId, DocumentId};
 use trove_domain::indexing::task::TaskKind;
 use trove_domain::port::{ClaimedTask, SourceError};
 
-use super::HEARTBEAT;
 use super::tally::with_causes;
+use super::watch::{answer, beside, until_stop};
 use crate::Engine;
 use crate::ingestion::IngestError;
 
@@ -122,12 +123,6 @@ impl Work<'_> {
         self.stop.is_cancelled() || self.now() - self.begun >= slice
     }
 
-    fn heartbeats() -> Interval {
-        let mut beat = interval(HEARTBEAT);
-        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        beat
-    }
-
     async fn heartbeat(&self) -> Result<bool, StoreError> {
         self.engine.backends().tasks.heartbeat(self.claimed, self.now(), self.lease()).await
     }
@@ -139,29 +134,13 @@ impl Work<'_> {
         work: impl Future<Output = Result<T, SourceError>>,
     ) -> Result<Result<T, Ended>, StoreError> {
         let limit = self.engine.config().indexing.step_timeout;
-        let mut work = std::pin::pin!(timeout(limit, work));
-        let mut beat = Self::heartbeats();
-        // The first one comes at once.
-        beat.tick().await;
-        loop {
-            tokio::select! {
-                biased;
-                () = self.stop.cancelled() => return Ok(Err(Ended::Yielded)),
-                done = &mut work => {
-                    let told =
-                        || format!("the source did not answer within {} seconds", limit.as_secs());
-                    return Ok(match done {
-                        Ok(done) => done.map_err(Ended::from),
-                        Err(_) => Err(Ended::Failed { told: told(), after: None }),
-                    });
-                }
-                _ = beat.tick() => {
-                    if !self.heartbeat().await? {
-                        return Ok(Err(Ended::Lost));
-                    }
-                }
-            }
-        }
+        let work = async { answer(work, limit).await.map_err(Ended::from) };
+        let work = until_stop(work, self.stop, Ended::Yielded);
+        let beat = || {
+            let beat = async { Ok((!self.heartbeat().await?).then_some(Ended::Lost)) };
+            beat.boxed()
+        };
+        Ok(beside(work, beat).await?.unwrap_or_else(Err))
     }
 
     /// Does a step to its end, and says meanwhile that the task goes on. Whether it shall is asked
@@ -170,18 +149,8 @@ impl Work<'_> {
         &self,
         work: impl Future<Output = T>,
     ) -> Result<T, StoreError> {
-        let mut work = std::pin::pin!(work);
-        let mut beat = Self::heartbeats();
-        beat.tick().await;
-        loop {
-            tokio::select! {
-                biased;
-                done = &mut work => return Ok(done),
-                _ = beat.tick() => {
-                    self.heartbeat().await?;
-                }
-            }
-        }
+        let beat = || async { self.heartbeat().await.map(|_| None::<Infallible>) }.boxed();
+        beside(work, beat).await.map(|Ok(done)| done)
     }
 
     /// Takes documents from the pair, and from the index what nobody else holds; why the work ends,

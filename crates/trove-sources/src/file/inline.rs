@@ -21,6 +21,8 @@ pub(super) fn may_have(extension: &str) -> bool {
 /// line is none of metadata.
 pub(super) fn read(head: &[u8]) -> Option<(Map<String, Value>, u64)> {
     let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let most = usize::try_from(FIRST_LINE_BYTES_MAX).unwrap_or(usize::MAX);
+    let head = &head[..head.len().min(most)];
     let end = head[mark..].iter().position(|byte| *byte == b'\n');
     let end = end.map_or(head.len(), |end| mark + end + 1);
     let line = std::str::from_utf8(&head[mark..end]).ok()?.trim();

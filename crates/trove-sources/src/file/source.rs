@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use futures_util::{FutureExt, StreamExt, stream};
 use serde_json::{Map, Value, json};
@@ -11,6 +12,7 @@ use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt;
 use tokio::task::spawn_blocking;
 use trove_domain::document::Document;
+use trove_domain::id::DocumentId;
 use trove_domain::port::{
     Checkpoint, ExtractError, FailedPart, FileStore, FileStoreError, ListingStep, ReadWindow,
     Skipped, Source, SourceError, SourceFailure, SourceStep, TextExtractor,
@@ -25,9 +27,11 @@ const FILES_MAX: usize = 32;
 /// Files that are read at the same time.
 const AT_ONCE: usize = 2;
 /// A step that has read so many bytes takes no more files.
-const STEP_BYTES: u64 = 32 << 20;
+const STEP_BYTES: u64 = 8 << 20;
 /// Most files of one step of a listing.
 const LISTED_MAX: usize = 500;
+/// Largest file that is read into memory.
+const SMALL_BYTES_MAX: u64 = 1 << 20;
 /// Largest file.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 /// Largest file of metadata.
@@ -41,6 +45,12 @@ pub(crate) struct Files {
     store: Arc<dyn FileStore>,
     extractor: Arc<dyn TextExtractor>,
     temporary: PathBuf,
+}
+
+/// What is in a file.
+enum Content {
+    Bytes(Bytes),
+    Copy(NamedTempFile),
 }
 
 /// What came of a file.
@@ -98,49 +108,68 @@ impl Files {
         about: Map<String, Value>,
         run: DateTime<Utc>,
     ) -> Result<(u64, Outcome), SourceError> {
-        let outcome = match self.store.size(&file.key).await.map_err(unavailable)? {
-            None => return Ok((0, Outcome::Skipped("the stored file is missing".to_owned()))),
-            Some(size) if size > FILE_BYTES_MAX => {
-                (size, Outcome::Failed(format!("it has more than {FILE_BYTES_MAX} bytes")))
-            }
-            Some(size) => (size, self.file(file, about, run).await?),
-        };
-        Ok(outcome)
-    }
-
-    /// Reads one file.
-    async fn file(
-        &self,
-        file: &Listed,
-        mut about: Map<String, Value>,
-        run: DateTime<Utc>,
-    ) -> Result<Outcome, SourceError> {
         let extension = base_name(&file.name).rsplit_once('.').map(|(_, extension)| extension);
         let extension = extension.unwrap_or_default().to_lowercase();
         if PICTURES.contains(&extension.as_str()) {
-            return Ok(Outcome::Skipped("there is nothing that finds text in pictures".to_owned()));
+            let reason = "there is nothing that finds text in pictures".to_owned();
+            return Ok((0, Outcome::Skipped(reason)));
         }
         if !self.extractor.extensions().contains(&extension.as_str()) {
-            return Ok(Outcome::Skipped(format!("files of type `{extension}` are not read")));
+            let reason = format!("files of type `{extension}` are not read");
+            return Ok((0, Outcome::Skipped(reason)));
         }
-        let Some(id) = id_of(file, &about) else {
-            return Ok(Outcome::Failed("its id is none".to_owned()));
-        };
-        let mut start = 0;
-        if inline::may_have(&extension) {
-            let head = self.store.read(&file.key, 0..FIRST_LINE_BYTES_MAX).await;
-            let head = head.map_err(unavailable)?.unwrap_or_default();
-            if let Some((first, length)) = inline::read(&head) {
-                about.extend(first);
-                start = length;
+        let missing = || Outcome::Skipped("the stored file is missing".to_owned());
+        let (size, content) = match self.store.get(&file.key, SMALL_BYTES_MAX).await {
+            Ok(None) => return Ok((0, missing())),
+            Ok(Some(content)) => (u64::try_from(content.len()).unwrap_or(0), Some(content)),
+            Err(FileStoreError::TooLarge { size, .. }) if size > FILE_BYTES_MAX => {
+                let reason = format!("it has more than {FILE_BYTES_MAX} bytes");
+                return Ok((size, Outcome::Failed(reason)));
             }
-        }
-        let Some(copy) = self.copy(file, start).await? else {
-            return Ok(Outcome::Skipped("the stored file is missing".to_owned()));
+            Err(FileStoreError::TooLarge { size, .. }) => (size, None),
+            Err(error) => return Err(unavailable(error)),
         };
+        let Some(id) = id_of(file, &about) else {
+            return Ok((size, Outcome::Failed("its id is none".to_owned())));
+        };
+        let mut about = about;
+        let first = if !inline::may_have(&extension) {
+            None
+        } else if let Some(content) = &content {
+            inline::read(content)
+        } else {
+            let head = self.store.read(&file.key, 0..FIRST_LINE_BYTES_MAX).await;
+            inline::read(&head.map_err(unavailable)?.unwrap_or_default())
+        };
+        let start = first.map_or(0, |(first, length)| {
+            about.extend(first);
+            length
+        });
+        let content = match content {
+            Some(content) => {
+                let start = usize::try_from(start).unwrap_or(usize::MAX).min(content.len());
+                Content::Bytes(content.slice(start..))
+            }
+            None => match self.copy(file, start).await? {
+                Some(copy) => Content::Copy(copy),
+                None => return Ok((size, missing())),
+            },
+        };
+        Ok((size, self.text(file, id, about, content, run).await?))
+    }
+
+    /// Finds the text of a file.
+    async fn text(
+        &self,
+        file: &Listed,
+        id: DocumentId,
+        about: Map<String, Value>,
+        content: Content,
+        run: DateTime<Utc>,
+    ) -> Result<Outcome, SourceError> {
         let (name, extractor) = (base_name(&file.name).to_owned(), Arc::clone(&self.extractor));
-        // The copy goes with the closure, however that ends.
-        let text = spawn_blocking(move || extract(&*extractor, &name, &copy)).await;
+        // A copy goes with the closure, however that ends.
+        let text = spawn_blocking(move || extract(&*extractor, &name, &content)).await;
         let text = match text {
             Ok(Ok(text)) => text,
             Ok(Err(error @ (ExtractError::UnsupportedFormat { .. } | ExtractError::Binary))) => {
@@ -191,9 +220,12 @@ impl Files {
 fn extract(
     extractor: &dyn TextExtractor,
     name: &str,
-    copy: &NamedTempFile,
+    content: &Content,
 ) -> Result<Vec<String>, ExtractError> {
-    let text = extractor.extract_file(name, copy.path())?;
+    let text = match content {
+        Content::Bytes(content) => extractor.extract(name, content)?,
+        Content::Copy(copy) => extractor.extract_file(name, copy.path())?,
+    };
     Ok(text.sections.into_iter().map(|section| section.text).collect())
 }
 

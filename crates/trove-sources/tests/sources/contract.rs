@@ -73,7 +73,7 @@ mod file {
     async fn start() -> Box<Subject<()>> {
         let world = World::new(Setting::default());
         let (mut locations, mut names) = (Vec::new(), Vec::new());
-        for n in 0..40 {
+        for n in 0..80 {
             let key = FileKey::new(format!("f{n}")).unwrap();
             world.files.put(&key, Bytes::from(format!("Text {n}"))).await.unwrap();
             locations.push(key.as_str().to_owned());

@@ -136,7 +136,7 @@ async fn what_cannot_be_read_is_said_and_the_rest_goes_on() {
     assert_eq!(skipped, ["a.exe", "b.png", "c.txt", "missing.txt", "f4"]);
     assert!(run.skipped[1].reason.contains("pictures"));
     let listed = world.list(File, &config).await.unwrap();
-    assert!(!listed.contains(&"FILE_CONNECTOR__f3".to_owned()));
+    assert!(listed.contains(&"FILE_CONNECTOR__f3".to_owned()), "what cannot be read is not gone");
     assert_eq!(left_in(&world), 0);
 }
 
@@ -161,7 +161,7 @@ async fn steps_are_small() {
     let files: Vec<(&str, &[u8])> = texts.iter().map(|text| ("a.txt", text.as_bytes())).collect();
     let config = stored(&world, &files).await;
     let run = world.read(File, &config, None).await.unwrap();
-    assert_eq!((run.documents.len(), run.steps), (50, 4));
+    assert_eq!((run.documents.len(), run.steps), (50, 2));
     // Another list begins at its beginning, whatever the checkpoint.
     let source = world.open(File, &config).await.unwrap();
     let next = source.read(ALWAYS, None).await.unwrap().next;
