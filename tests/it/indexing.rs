@@ -1,6 +1,7 @@
 //! Runs of indexing, over sources that a test plays.
 
 mod deletion;
+mod external_groups;
 mod lists;
 mod permissions;
 mod prune;

@@ -14,6 +14,7 @@ mod unindexed;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use tokio::task::spawn_blocking;
@@ -198,6 +199,7 @@ fn engine_config(config: &Config) -> EngineConfig {
             runs_max: config.indexing.runs_max,
             runs_per_source_max: config.indexing.runs_per_source_max,
             lease: config.indexing.lease,
+            permission_interval: Duration::from_secs(config.indexing.permission_interval_seconds),
             ..IndexingConfig::default()
         },
     }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::access_token::TokenScopes;
 use crate::email::email_key;
-use crate::id::{AccessTokenId, ApiKeyId, GroupId, UserId};
+use crate::id::{AccessTokenId, ApiKeyId, CcPairId, GroupId, UserId};
 use crate::session::Session;
 
 /// What a user may do in the deployment.
@@ -166,10 +166,13 @@ impl AclTag {
         Self(format!("group:{group}"))
     }
 
-    /// Access for the members of a group of an external system; letter case does not matter.
+    /// Access for the members of a group of an external system, as the source of a pair tells it;
+    /// letter case does not matter.
+    ///
+    /// By pair: whoever makes another pair says nothing of who reads the documents of this one.
     #[must_use]
-    pub fn external_group(source_and_id: &str) -> Self {
-        Self(format!("external_group:{}", source_and_id.to_lowercase()))
+    pub fn external_group(pair: CcPairId, source_and_id: &str) -> Self {
+        Self(format!("external_group:{pair}:{}", source_and_id.to_lowercase()))
     }
 
     /// Reads a tag back from an index or a database.

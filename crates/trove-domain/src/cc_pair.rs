@@ -173,4 +173,8 @@ impl PairReader {
 impl CcPair {
     /// The pair that posted documents belong to unless they name another: public, always there.
     pub const DEFAULT: CcPairId = CcPairId(1);
+
+    /// Most bytes of what its source is told about permissions, as JSON: names and switches, far
+    /// below this.
+    pub const OPTIONS_BYTES_MAX: usize = 64 * 1024;
 }

@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::access::{AclTag, DocumentAccess};
 use crate::email::{EmailAddress, email_key};
+use crate::id::CcPairId;
 use crate::source::DocumentSource;
 
 /// Most people and groups together that a source may name for one document.
@@ -14,6 +15,10 @@ pub const READERS_MAX: usize = 5_000;
 pub const READER_BYTES_MAX: usize = 1_000;
 
 /// A group of an external system, known by its source and its id there. Letter case does not matter.
+///
+/// What one pair calls a group is another group than what the next one does, even if source and id
+/// are the same: who is in it and what it reads is for its own source to say. So a group opens
+/// documents only together with the pair that told it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExternalGroup(String);
 
@@ -37,10 +42,10 @@ impl ExternalGroup {
         &self.0
     }
 
-    /// What the members of the group share with its documents.
+    /// What the members of the group share with its documents, both told by the source of `pair`.
     #[must_use]
-    pub fn tag(&self) -> AclTag {
-        AclTag::external_group(&self.0)
+    pub fn tag(&self, pair: CcPairId) -> AclTag {
+        AclTag::external_group(pair, &self.0)
     }
 }
 
@@ -146,11 +151,11 @@ impl ExternalAccess {
         bounded(self.users.iter().map(String::as_str).chain(groups))
     }
 
-    /// Adds what it gives to what a document has otherwise.
-    pub fn widen(&self, access: &mut DocumentAccess) {
+    /// Adds what it gives, told by the source of `pair`, to what a document has otherwise.
+    pub fn widen(&self, pair: CcPairId, access: &mut DocumentAccess) {
         access.public |= self.is_public;
         access.tags.extend(self.users.iter().map(|user| AclTag::user_email(user)));
-        access.tags.extend(self.groups.iter().map(ExternalGroup::tag));
+        access.tags.extend(self.groups.iter().map(|group| group.tag(pair)));
     }
 }
 
@@ -210,13 +215,15 @@ impl ExternalMembers {
 mod tests {
     use super::{ExternalAccess, ExternalGroup, READER_BYTES_MAX, READERS_MAX, TooManyReaders};
     use crate::access::{AccessScope, AclTag, DocumentAccess};
+    use crate::id::CcPairId;
     use crate::source::DocumentSource;
 
     /// Row 87.
     #[test]
-    fn row_87_a_group_is_named_by_its_source_in_lower_case() {
+    fn row_87_a_group_is_named_by_pair_and_source_in_lower_case() {
         let group = ExternalGroup::new(DocumentSource::Jira, "Engineering");
-        assert_eq!(group.tag().as_str(), "external_group:jira_engineering");
+        assert_eq!(group.tag(CcPairId(7)).as_str(), "external_group:7:jira_engineering");
+        assert_ne!(group.tag(CcPairId(7)), group.tag(CcPairId(8)));
         assert_eq!(ExternalGroup::from_stored(group.as_str()), group);
     }
 
@@ -225,7 +232,7 @@ mod tests {
         let told = ExternalAccess::new([" Ann@EXAMPLE.com", "ann@example.com", " ", ""], [], false);
         assert_eq!(told.users().iter().collect::<Vec<_>>(), ["ann@example.com"]);
         let mut access = DocumentAccess::restricted_to([]);
-        told.widen(&mut access);
+        told.widen(CcPairId(7), &mut access);
         assert!(!access.public);
         let ann = AccessScope::public_and([AclTag::user_email("ann@example.com")]);
         assert!(access.is_readable_in(&ann));

@@ -5,6 +5,7 @@ use trove_domain::access::{AccessScope, AclTag, Caller};
 use trove_domain::cc_pair::{AccessType, CcPairStatus};
 use trove_domain::error::StoreError;
 use trove_domain::external_access::ExternalGroup;
+use trove_domain::id::CcPairId;
 use trove_domain::port::{AccessFilter, GroupStore};
 
 use crate::Store;
@@ -33,18 +34,20 @@ impl Store {
         let mut keys = vec![EVERYBODY.to_owned()];
         keys.extend(address.map(email_key));
         read!(self, "access.external_groups", |conn| {
-            let groups: Vec<String> = external_group_member::table
+            let groups: Vec<(i32, String)> = external_group_member::table
                 .inner_join(cc_pair::table)
                 .filter(external_group_member::email_key.eq_any(&keys))
                 .filter(external_group_member::in_force)
                 // Whatever is being deleted opens nothing any more, nor what asks nobody.
                 .filter(cc_pair::access_type.eq(AccessType::Sync.as_str()))
                 .filter(cc_pair::status.ne(CcPairStatus::Deleting.as_str()))
-                .select(external_group_member::group_key)
+                .select((external_group_member::cc_pair_id, external_group_member::group_key))
                 .distinct()
                 .load(conn)
                 .await?;
-            Ok(groups.into_iter().map(|key| ExternalGroup::from_stored(key).tag()).collect())
+            let tag =
+                |(pair, key): (i32, String)| ExternalGroup::from_stored(key).tag(CcPairId(pair));
+            Ok(groups.into_iter().map(tag).collect())
         })
     }
 }

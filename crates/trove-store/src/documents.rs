@@ -48,6 +48,20 @@ macro_rules! present {
 }
 pub(crate) use present;
 
+/// The documents that a pair has brought to the index, from the one after this on.
+macro_rules! indexed_of {
+    ($pair:expr, $after:expr) => {
+        document_cc_pair::table
+            .inner_join(document::table)
+            .filter(document_cc_pair::cc_pair_id.eq($pair.0))
+            .filter(document_cc_pair::indexed.eq(true))
+            .filter(document_cc_pair::document_id.gt($after.map_or("", DocumentId::as_str)))
+            .filter(crate::documents::present!())
+            .order(document_cc_pair::document_id)
+    };
+}
+use indexed_of;
+
 /// Marks the documents of some pairs as changed.
 macro_rules! mark_dirty {
     ($conn:expr, $pairs:expr, $now:expr) => {{
@@ -472,13 +486,7 @@ impl DocumentStore for Store {
         limit: u32,
     ) -> Result<Page<DocumentSummary, DocumentId>, StoreError> {
         read!(self, "document.list_by_pair", |conn| {
-            let rows: Vec<(String, String, Option<String>)> = document_cc_pair::table
-                .inner_join(document::table)
-                .filter(document_cc_pair::cc_pair_id.eq(pair.0))
-                .filter(document_cc_pair::indexed.eq(true))
-                .filter(document_cc_pair::document_id.gt(after.map_or("", DocumentId::as_str)))
-                .filter(present!())
-                .order(document_cc_pair::document_id)
+            let rows: Vec<(String, String, Option<String>)> = indexed_of!(pair, after)
                 .limit(i64::from(limit) + 1)
                 .select((document::id, document::semantic_identifier, document::link))
                 .load(conn)

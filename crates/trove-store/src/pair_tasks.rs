@@ -17,6 +17,7 @@ use trove_domain::id::{CcPairId, DocumentId, PairTaskId};
 use trove_domain::indexing::StopReason;
 use trove_domain::indexing::pruning::PruneSchedule;
 use trove_domain::indexing::task::{PairTask, TaskKind};
+use trove_domain::job::NewJob;
 use trove_domain::port::{
     ClaimedTask, FileKey, ListingStep, PairRefusal, PairTaskStore, TaskEnd, Unlinked,
 };
@@ -24,7 +25,9 @@ use trove_domain::port::{
 use crate::Store;
 use crate::attempts::{stop_unfinished, unfinished};
 use crate::backend::{KEYS_MAX, read, transact};
+use crate::documents::mark_dirty;
 use crate::error::{Failure, corrupt};
+use crate::jobs::insert_job;
 use crate::locks::Locks;
 use crate::pairs::{SCHEDULE, scheduled_status};
 use crate::schema::{cc_pair, connector, index_attempt, pair_task};
@@ -254,7 +257,9 @@ impl PairTaskStore for Store {
         &self,
         pair: CcPairId,
         now: DateTime<Utc>,
+        job: NewJob,
     ) -> Result<Result<(), PairRefusal>, StoreError> {
+        let job_id = self.ids().uuid();
         transact!(self, "pair_task.begin_deletion", |conn| {
             scheduled_status!(conn, pair.0);
             let present: Option<(String, Option<String>)> = pair_task::table
@@ -294,6 +299,9 @@ impl PairTaskStore for Store {
                 ))
                 .execute(conn)
                 .await?;
+            // Their turn to be taken away may come much later.
+            mark_dirty!(conn, &[pair.0], now);
+            insert_job!(conn, job_id, job);
             Ok(Ok(()))
         })
     }

@@ -10,7 +10,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Integer;
 use diesel_async::{AsyncConnection, RunQueryDsl};
 use trove_domain::access::Caller;
-use trove_domain::cc_pair::{CcPair, CcPairStatus, PairReader, SeenPair};
+use trove_domain::cc_pair::{AccessType, CcPair, CcPairStatus, PairReader, SeenPair};
 use trove_domain::error::StoreError;
 use trove_domain::id::{CcPairId, ConnectorId, CredentialId, GroupId, UserId};
 use trove_domain::job::NewJob;
@@ -22,6 +22,7 @@ use crate::Store;
 use crate::backend::{KEYS_MAX, read, transact};
 use crate::documents::{REMOVAL, begin_removal, mark_dirty, present};
 use crate::error::{Failure, corrupt};
+use crate::external::{forget_access, forget_members};
 use crate::jobs::insert_job;
 use crate::locks::Locks;
 use crate::rights::Power;
@@ -442,7 +443,14 @@ impl CcPairStore for Store {
                 .execute(conn)
                 .await?;
             insert_groups!(conn, id.0, &change.groups);
+            let told = change.access_type == AccessType::Sync;
+            if !told {
+                forget_members!(conn, id.0);
+            }
             mark_dirty!(conn, &[id.0], now);
+            if !told {
+                forget_access!(conn, id.0);
+            }
             insert_job!(conn, job_id, job);
             Ok(true)
         })

@@ -71,6 +71,8 @@ macro_rules! document_store_contract {
                 a_registration_that_says_nothing_of_access_keeps_it,
                 a_pair_that_does_not_leave_access_to_its_source_keeps_none,
                 external_access_goes_with_the_link,
+                groups_of_a_document_are_those_of_its_pairs,
+                external_access_ends_when_the_source_is_asked_no_more,
                 external_access_of_many_documents_is_kept,
                 // removal
                 an_orphan_is_to_be_removed,

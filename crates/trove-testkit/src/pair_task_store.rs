@@ -17,7 +17,7 @@ pub use deletion::*;
 pub use pruning::*;
 
 use crate::index_attempt_store::{begin, claim, scheduled, success};
-use crate::stores::{Stores, at, document_ids};
+use crate::stores::{Stores, at, document_ids, new_job};
 
 /// Turns the suite into one test for each obligation. `$start` is a future of an `Option` of
 /// something that dereferences to [`Stores`].
@@ -53,6 +53,7 @@ macro_rules! pair_task_store_contract {
                 a_deletion_replaces_a_pruning,
                 a_deletion_that_is_asked_for_again_is_tried_at_once,
                 a_pair_that_is_being_deleted_is_not_there_for_documents,
+                a_deletion_marks_the_documents_of_the_pair,
                 a_pair_with_documents_is_not_gone,
                 a_deleted_pair_takes_its_connector_along_unless_another_one_needs_it,
                 two_deletions_share_a_document,
@@ -94,7 +95,8 @@ pub(crate) async fn prune(stores: &Stores, pair: CcPairId, second: i64) {
 }
 
 pub(crate) async fn delete(stores: &Stores, pair: CcPairId, second: i64) {
-    stores.tasks.begin_deletion(pair, at(second)).await.unwrap().unwrap();
+    let job = new_job("sync", "sync");
+    stores.tasks.begin_deletion(pair, at(second), job).await.unwrap().unwrap();
 }
 
 /// Takes the one task that there is for a minute.

@@ -49,9 +49,10 @@ macro_rules! permission_sync_store_contract {
                 memberships_that_are_not_told_again_end,
                 a_failed_sync_leaves_memberships_as_they_were,
                 a_sync_that_goes_on_keeps_what_it_was_told,
-                memberships_are_the_union_over_the_pairs,
+                memberships_are_those_of_the_pair_that_told_them,
                 a_group_of_everybody_opens_its_documents,
                 memberships_of_a_pair_that_goes_end,
+                memberships_end_when_the_source_is_asked_no_more,
                 thousands_of_memberships_are_kept,
             ]
         );
@@ -276,7 +277,7 @@ pub async fn a_step_changes_the_documents_that_it_names(stores: &Stores) {
     assert_eq!(stores.dirty().await, ["a", "b"]);
     assert!(stores.revision("a").await > before);
     assert_eq!(access(stores, "a").await, for_people(ann));
-    assert!(access(stores, "b").await.tags.contains(&AclTag::external_group("file_g")));
+    assert!(access(stores, "b").await.tags.contains(&AclTag::external_group(pair, "file_g")));
     assert_eq!(access(stores, "c").await, for_people(&[]));
     assert!(stores.claim("sync", at(1)).await.is_some());
     // Less is told like more.

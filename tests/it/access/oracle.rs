@@ -80,17 +80,15 @@ impl Oracle {
             (AccessType::Sync, _) => self.told.get(&(*pair, id.clone())).is_some_and(|told| {
                 told.public
                     || told.users.contains(&user)
-                    || told.groups.iter().any(|group| self.is_in(*group, user))
+                    || told.groups.iter().any(|group| self.is_in(*pair, *group, user))
             }),
         })
     }
 
-    /// Whether any source says that a user is in a group.
-    fn is_in(&self, group: usize, user: UserId) -> bool {
-        self.external.iter().any(|((pair, known), (everybody, members))| {
-            let asked = self.pairs[pair].0 == AccessType::Sync;
-            asked && *known == group && (*everybody || members.contains(&user))
-        })
+    /// Whether the source of a pair says that a user is in a group of it.
+    fn is_in(&self, pair: CcPairId, group: usize, user: UserId) -> bool {
+        let told = self.external.get(&(pair, group));
+        told.is_some_and(|(everybody, members)| *everybody || members.contains(&user))
     }
 
     pub(super) fn in_set(&self, set: DocumentSetId, document: &KnownDocument) -> bool {

@@ -218,6 +218,10 @@ impl World {
                 let change = AccessChange { access_type, groups: groups.clone() };
                 assert!(self.engine().set_pair_access(pair, change).await.unwrap());
                 self.engine().sync_documents().await.unwrap();
+                if access_type != AccessType::Sync {
+                    self.oracle.told.retain(|(told_by, _), _| *told_by != pair);
+                    self.oracle.external.retain(|(told_by, _), _| *told_by != pair);
+                }
                 self.oracle.pairs.insert(pair, (access_type, groups));
             }
             Step::Tell { pair, document, says, groups, fails } => {

@@ -12,7 +12,7 @@ use crate::server::{Client, Server};
 const ADMIN: &str = "/api/manage/admin/connector";
 const READ: &str = "/api/manage/connector";
 
-pub(super) fn body(name: &str, source: &str) -> Value {
+pub(crate) fn body(name: &str, source: &str) -> Value {
     json!({"name": name, "source": source, "input_type": "load_state",
         "connector_specific_config": {"base_url": "https://example.com"}, "access_type": "public"})
 }
@@ -23,7 +23,7 @@ pub(super) fn with(mut body: Value, fields: Value) -> Value {
     body
 }
 
-pub(super) async fn create(client: &Client<'_>, body: Value) -> i64 {
+pub(crate) async fn create(client: &Client<'_>, body: Value) -> i64 {
     let made = client.post(ADMIN, body).await.ok();
     assert_eq!(made["credential"], Value::Null);
     made["id"].as_i64().unwrap()

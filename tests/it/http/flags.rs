@@ -63,6 +63,7 @@ async fn row_108_a_document_with_more_weight_comes_first() {
         json!([{"document_id": "c", "semantic_id": "c", "link": "", "boost": 9, "hidden": false}]);
     assert_eq!(heaviest, expected);
     assert_eq!(boosts(&admin, "?ascending=true&limit=10").await[0]["document_id"], "a");
+    assert_eq!(boosts(&admin, "?limit=1").await, heaviest, "the heaviest unless asked otherwise");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -100,7 +101,7 @@ async fn a_document_is_decided_about_by_who_may_change_a_pair_of_it() {
         .await
         .invalid(&["body/document_id string_too_short", "body/boost less_than_equal"]);
     admin
-        .get(&format!("{ADMIN}/doc-boosts?limit=0"))
+        .get(&format!("{ADMIN}/doc-boosts?ascending=up&limit=0"))
         .await
-        .invalid(&["query/ascending missing", "query/limit greater_than_equal"]);
+        .invalid(&["query/ascending bool_parsing", "query/limit greater_than_equal"]);
 }

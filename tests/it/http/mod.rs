@@ -6,7 +6,7 @@ mod anonymous;
 mod api_keys;
 mod audit_log;
 mod authorization;
-mod connectors;
+pub(crate) mod connectors;
 mod credentials;
 mod document_sets;
 mod files;

@@ -132,6 +132,53 @@ async fn what_cannot_work_is_told_at_once() {
         "body/processing_mode enum",
     ]);
     assert!(server.engine.backends().cc_pairs.list(None, 10).await.unwrap().is_empty());
+    // What a pair keeps is bounded, too.
+    let options = |bytes: usize| json!({"name": "o", "access_type": "public", "auto_sync_options": {"o": "x".repeat(bytes)}});
+    let max = trove_domain::cc_pair::CcPair::OPTIONS_BYTES_MAX - r#"{"o":""}"#.len();
+    let refused = associate(&admin, connector, good, options(max + 1)).await;
+    let detail = refused.refused(400, "INVALID_INPUT");
+    assert_eq!(detail, "auto_sync_options: they have at most 65536 bytes");
+    associate(&admin, connector, good, options(max)).await.ok();
+}
+
+/// Connectors are for curators to list: to others those exist whose pairs they see, and taking a
+/// credential away tells no more.
+#[tokio::test(flavor = "multi_thread")]
+async fn taking_a_credential_away_tells_nothing_of_what_others_have() {
+    let server = Server::start().await;
+    let admin = server.user("admin@example.com", Role::Admin).await;
+    let basic = server.user("basic@example.com", Role::Basic).await;
+    let curator = server.user("curator@example.com", Role::GlobalCurator).await;
+    let told = async |who: &Client<'_>, connector: i64, credential: i64| {
+        let path = format!("/api/manage/connector/{connector}/credential/{credential}");
+        let detail = who.delete(&path).await.refused(404, "NOT_FOUND");
+        // Both are named as they were asked for.
+        let named = format!("ID '{connector}' and credential ID '{credential}'");
+        assert!(detail.contains(&named), "{detail}");
+        detail.replace(&named, "IDs")
+    };
+    let connector = create(&admin, body("c", "web")).await;
+    let bare = create(&admin, body("bare", "web")).await;
+    let secret = json!({"credential_json": {"k": "0123456789abcdef"}, "admin_public": false,
+        "source": "google_drive"});
+    let secret = admin.post("/api/manage/credential", secret).await.ok()["id"].as_i64().unwrap();
+    let theirs = credential(&admin, "web", json!({})).await;
+    let private = json!({"name": "private", "access_type": "private"});
+    associate(&admin, connector, theirs, private).await.ok();
+    let missing = told(&basic, 4711, 4711).await;
+    for (connector, credential) in
+        [(connector, theirs), (connector, secret), (connector, 4711), (bare, 4711), (0, 4711)]
+    {
+        assert_eq!(told(&basic, connector, credential).await, missing);
+        assert_eq!(told(&basic, 4711, credential).await, missing);
+    }
+    // With a credential of one's own, too: the connector is somebody else's.
+    let own = credential(&curator, "web", json!({})).await;
+    assert_eq!(told(&curator, connector, own).await, missing);
+    assert_eq!(told(&curator, 4711, own).await, missing);
+    // The admin's own credential is known, and the pair is not the curator's to see.
+    let path = format!("/api/manage/connector/{bare}/credential/{own}");
+    assert_eq!(curator.delete(&path).await.ok()["success"], false);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -322,7 +369,9 @@ async fn nobody_publishes_what_a_pair_of_others_reads() {
     associate(&admin, connector, theirs, private).await.ok();
     let own = credential(&curator, "web", json!({})).await;
     let refused = associate(&curator, connector, own, public("mine")).await;
-    refused.refused(403, "INSUFFICIENT_PERMISSIONS");
+    let refused = refused.refused(404, "NOT_FOUND");
+    let missing = associate(&curator, 4711, own, public("mine")).await.refused(404, "NOT_FOUND");
+    assert_eq!(refused.replace(&connector.to_string(), "ID"), missing.replace("4711", "ID"));
     // Nor what somebody else has uploaded, in whatever way it is named.
     let config = json!({"base_url": "no-such-file", "web_connector_type": "upload"});
     let list = with(body("list", "web"), json!({"connector_specific_config": config}));

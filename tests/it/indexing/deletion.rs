@@ -41,13 +41,18 @@ async fn is_gone(server: &Server, pair: CcPairId) -> bool {
 }
 
 /// A connector with a credential of its own, over HTTP.
-struct Made {
-    connector: i64,
+pub(super) struct Made {
+    pub(super) connector: i64,
     credential: i64,
-    pair: CcPairId,
+    pub(super) pair: CcPairId,
 }
 
-async fn made(client: &Client<'_>, sources: &Scripted, name: &str, access: &str) -> Made {
+pub(super) async fn made(
+    client: &Client<'_>,
+    sources: &Scripted,
+    name: &str,
+    access: &str,
+) -> Made {
     let connector = json!({"name": name, "source": "web", "input_type": "poll",
         "connector_specific_config": {"script": name}, "access_type": access});
     let connector = client.post(&format!("{ADMIN}/connector"), connector).await.ok();
@@ -175,6 +180,24 @@ async fn row_19_a_shared_document_keeps_the_access_of_the_other_pair() {
     assert!(!finds(&other, "shared").await);
     assert_eq!(mark(&server, "shared").await, before, "nothing is embedded again");
     assert_eq!(documents(&server, private.pair).await, ["shared"]);
+}
+
+/// As any other change of access does, before a worker has taken a single document away.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deletion_ends_the_access_of_the_pair_when_it_begins() {
+    let server = start().await;
+    let owner = server.user("owner@example.com", Role::Admin).await;
+    let sources = Scripted::default();
+    let made = made(&owner, &sources, "private", "private").await;
+    read(&server, &sources, made.pair, "own").await;
+    assert!(finds(&owner, "own").await);
+    delete(&owner, made.connector, made.credential).await.ok();
+    // What the deletion has asked for, and nothing of its own work.
+    let stop = tokio_util::sync::CancellationToken::new();
+    assert_eq!(server.engine.run_due_jobs(&stop).await.unwrap(), 1);
+    assert!(!finds(&owner, "own").await);
+    assert_eq!(documents(&server, made.pair).await, ["own"], "it was not taken away yet");
+    Worker::start(&server, &sources).until(async || is_gone(&server, made.pair).await).await;
 }
 
 /// S3: of two owners each finds it by the own pair.

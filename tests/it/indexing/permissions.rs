@@ -99,7 +99,7 @@ impl World {
 }
 
 /// Whether somebody finds the document of this name, with whatever words.
-async fn finds(client: &Client<'_>, name: &str) -> bool {
+pub(super) async fn finds(client: &Client<'_>, name: &str) -> bool {
     client.search(json!({"query": "word"})).await.titles().iter().any(|title| title == name)
 }
 
@@ -277,7 +277,7 @@ async fn permissions_of_a_paused_pair_are_not_fetched() {
 }
 
 /// A way out to servers of this machine.
-fn sources(server: &Server) -> Arc<dyn SourceFactory> {
+pub(super) fn sources(server: &Server) -> Arc<dyn SourceFactory> {
     let backends = server.engine.backends();
     let directory: &Path = server.stack.directory.path();
     let dialer = Dialer::new(DialerParts {
@@ -298,6 +298,26 @@ fn sources(server: &Server) -> Arc<dyn SourceFactory> {
         temporary: directory.to_owned(),
         crawl: CrawlLimits::default(),
     })
+}
+
+/// A pair of type `sync` that reads a scripted server: its key, and its connector and credential.
+pub(super) async fn mock_pair(
+    owner: &Client<'_>,
+    mock: &ModelServer,
+    name: &str,
+) -> (i64, (Value, Value)) {
+    let address = mock.address();
+    let connector = json!({"name": name, "source": "mock_connector", "input_type": "poll",
+        "access_type": "sync", "groups": [], "refresh_freq": null, "prune_freq": null,
+        "indexing_start": null, "connector_specific_config": {
+            "mock_server_host": address.ip().to_string(), "mock_server_port": address.port()}});
+    let connector = owner.post("/api/manage/admin/connector", connector).await.ok()["id"].clone();
+    let credential = json!({"credential_json": {}, "admin_public": true,
+        "source": "mock_connector", "name": name});
+    let credential = owner.post("/api/manage/credential", credential).await.ok()["id"].clone();
+    let path = format!("/api/manage/connector/{connector}/credential/{credential}");
+    let made = owner.put(&path, json!({"name": name, "access_type": "sync"})).await.ok();
+    (made["data"].as_i64().unwrap(), (connector, credential))
 }
 
 fn script(emails: &[&str], members: &[&str]) -> Value {
@@ -334,18 +354,7 @@ async fn permissions_come_from_the_source_of_a_pair() {
     let admin = server.user("owner@example.com", Role::Admin).await;
     let member = server.user(MEMBER, Role::Basic).await;
     let test = server.user("test@example.com", Role::Basic).await;
-    let address = mock.address();
-    let connector = json!({"name": "mock", "source": "mock_connector", "input_type": "poll",
-        "access_type": "sync", "groups": [], "refresh_freq": null, "prune_freq": null,
-        "indexing_start": null, "connector_specific_config": {
-            "mock_server_host": address.ip().to_string(), "mock_server_port": address.port()}});
-    let connector = admin.post("/api/manage/admin/connector", connector).await.ok()["id"].clone();
-    let credential = json!({"credential_json": {}, "admin_public": true,
-        "source": "mock_connector", "name": "mock"});
-    let credential = admin.post("/api/manage/credential", credential).await.ok()["id"].clone();
-    let path = format!("/api/manage/connector/{connector}/credential/{credential}");
-    let made = admin.put(&path, json!({"name": "mock", "access_type": "sync"})).await.ok();
-    let pair = made["data"].as_i64().unwrap();
+    let (pair, _) = mock_pair(&admin, &mock, "mock").await;
 
     let shown = async || admin.get(&format!("/api/manage/admin/cc-pair/{pair}")).await.ok();
     let synced = async || shown().await["last_permission_sync_attempt_status"] == "success";

@@ -6,6 +6,7 @@ use trove_domain::access::Role;
 use trove_domain::id::CcPairId;
 use trove_domain::port::RunBy;
 
+use super::deletion::made;
 use super::scripted::{Play, Scripted, Worker};
 use super::start;
 use crate::server::{Client, Server};
@@ -119,6 +120,98 @@ async fn what_cannot_be_run_is_told() {
     let curator = server.user("curator@example.com", Role::GlobalCurator).await;
     let answer = curator.post(&path, json!({"connector_id": connector})).await;
     answer.refused(403, "INSUFFICIENT_PERMISSIONS");
+}
+
+/// The connector is like none to whoever sees no pair of it, and pairs that they do not see are like
+/// credentials that it does not have.
+#[tokio::test(flavor = "multi_thread")]
+async fn pairs_of_others_are_run_like_pairs_that_are_not_there() {
+    let server = start().await;
+    let admin = server.caller(Role::Admin).await;
+    let curator = server.user("curator@example.com", Role::GlobalCurator).await;
+    let group = server.group("g", &[("curator@example.com", true)]).await.0;
+    let connector = crate::http::connectors::body("c", "web");
+    let connector = crate::http::connectors::create(&admin, connector).await;
+    let associate = async |groups: Value| {
+        let credential = json!({"credential_json": {}, "admin_public": true, "source": "web"});
+        let credential = admin.post("/api/manage/credential", credential).await.ok()["id"].clone();
+        let path = format!("/api/manage/connector/{connector}/credential/{credential}");
+        let name = format!("pair {credential}");
+        let body = json!({"name": name, "access_type": "private", "groups": groups});
+        (admin.put(&path, body).await.ok()["data"].clone(), credential)
+    };
+    let told = async |who: &Client<'_>, connector: i64, credentials: Value| {
+        let body = json!({"connector_id": connector, "credential_ids": credentials});
+        who.post(&format!("{ADMIN}/connector/run-once"), body).await
+    };
+    let (_, foreign) = associate(json!([])).await;
+    let hidden = told(&curator, connector, json!([foreign])).await.refused(404, "NOT_FOUND");
+    let missing = told(&curator, 4711, json!([foreign])).await.refused(404, "NOT_FOUND");
+    assert_eq!(hidden.replace(&connector.to_string(), "ID"), missing.replace("4711", "ID"));
+    let (_, own) = associate(json!([group])).await;
+    let hidden = told(&curator, connector, json!([own, foreign])).await;
+    let missing = told(&curator, connector, json!([own, 4711])).await;
+    assert_eq!(hidden.refused(400, "INVALID_INPUT"), missing.refused(400, "INVALID_INPUT"));
+    assert_eq!(told(&curator, connector, json!([])).await.ok(), marked(1));
+    assert_eq!(told(&admin, connector, json!([])).await.ok(), marked(2));
+}
+
+/// S5: its pair is run again all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn s5_a_server_that_is_dead_five_times_is_shown_and_changes_no_status() {
+    let server = start().await;
+    let admin = server.caller(Role::Admin).await;
+    let sources = Scripted::default();
+    let pair = sources.pair(&server, "dead").await;
+    sources.play(pair, [Play::documents(["a"])]);
+    Worker::start(&server, &sources).until_finished(pair).await;
+    sources.play(pair, [Play::unavailable("connection refused")]);
+    for round in 1..=5 {
+        server.stack.clock.advance(TimeDelta::hours(1));
+        let worker = Worker::start(&server, &sources);
+        let failed = async || {
+            // The waits between tries are over.
+            server.stack.clock.advance(TimeDelta::minutes(6));
+            let listed = runs(&admin, pair, "?page_num=0&page_size=100").await;
+            let listed = listed["items"].as_array().unwrap();
+            listed.iter().filter(|run| run["status"] == "failed").count() >= round
+        };
+        worker.until(failed).await;
+        let shown = admin.get(&format!("{ADMIN}/cc-pair/{pair}")).await.ok();
+        assert_eq!(shown["status"], "ACTIVE");
+        assert_eq!(shown["in_repeated_error_state"], round == 5, "{round}");
+    }
+}
+
+/// S6: nobody tries any more until somebody gives it another credential.
+#[tokio::test(flavor = "multi_thread")]
+async fn s6_what_cannot_work_is_invalid_until_its_credential_is_swapped() {
+    let server = start().await;
+    let admin = server.caller(Role::Admin).await;
+    let sources = Scripted::default();
+    let made = made(&admin, &sources, "wrong", "public").await;
+    let status =
+        async || admin.get(&format!("{ADMIN}/cc-pair/{}", made.pair)).await.ok()["status"].clone();
+    let again = json!({"connector_id": made.connector});
+    sources.play(made.pair, [Play::invalid("the token is refused")]);
+    for round in 1..=5 {
+        assert_eq!(run_once(&admin, again.clone()).await, marked(1));
+        Worker::start(&server, &sources).until_finished(made.pair).await;
+        let last = runs(&admin, made.pair, "").await["items"][0].clone();
+        assert_eq!(last["status"], "canceled");
+        assert_eq!(last["error_msg"], "Connector validation error: the token is refused");
+        assert_eq!(status().await == "INVALID", round == 5, "{round}");
+        server.stack.clock.advance(TimeDelta::seconds(1));
+    }
+    let credential = json!({"credential_json": {}, "admin_public": true, "source": "web"});
+    let credential = admin.post("/api/manage/credential", credential).await.ok()["id"].clone();
+    let swap = json!({"new_credential_id": credential, "connector_id": made.connector});
+    admin.put(&format!("{ADMIN}/credential/swap"), swap).await.ok();
+    assert_eq!(status().await, "ACTIVE");
+    sources.play(made.pair, [Play::documents(["a"])]);
+    run_once(&admin, again).await;
+    Worker::start(&server, &sources).until_finished(made.pair).await;
+    assert_eq!(runs(&admin, made.pair, "").await["items"][0]["status"], "success");
 }
 
 #[tokio::test(flavor = "multi_thread")]

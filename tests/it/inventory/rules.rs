@@ -147,6 +147,8 @@ impl Kind {
             | Self::DocumentSet
             | Self::Pair
             | Self::ScheduledPair
+            | Self::Connector
+            | Self::FileConnector
             | Self::ConnectorFiles
             | Self::Document => {
                 let own = state == State::Own;
@@ -155,12 +157,6 @@ impl Kind {
                     !shared.is_empty() && shared.iter().all(|group| who.controls(*group));
                 let seen = own || admin || reads || state == State::Shared;
                 standing(seen, own || admin || controls)
-            }
-            // Nobody's own: it is seen by whoever may see any, and changed with its pairs.
-            Self::Connector | Self::FileConnector => {
-                let controls =
-                    !shared.is_empty() && shared.iter().all(|group| who.controls(*group));
-                standing(true, state == State::Own || admin || controls)
             }
             // One that others may use is public to administrators and to curators.
             Self::UsableCredential | Self::Credential => {

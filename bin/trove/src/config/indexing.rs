@@ -35,6 +35,9 @@ pub struct IndexingSection {
     /// 15 s: so long waits a run after its process was killed.
     #[serde(rename = "lease_ms", with = "millis")]
     pub lease: Duration,
+    /// How long after permissions were fetched they are fetched again, in seconds. Default 300: so
+    /// long may somebody read on who has left a group of the source.
+    pub permission_interval_seconds: u64,
 }
 
 impl Default for IndexingSection {
@@ -47,6 +50,7 @@ impl Default for IndexingSection {
             runs_max: 16,
             runs_per_source_max: 8,
             lease: Duration::from_secs(15),
+            permission_interval_seconds: 300,
         }
     }
 }
@@ -91,6 +95,11 @@ pub(super) const RULES: &[Rule] = &[
         holds: |config| {
             (Duration::from_secs(2)..=Duration::from_mins(10)).contains(&config.indexing.lease)
         },
+    },
+    Rule {
+        key: "indexing.permission_interval_seconds",
+        accepted: "a whole number from 10 to 86400",
+        holds: |config| (10..=86_400).contains(&config.indexing.permission_interval_seconds),
     },
 ];
 

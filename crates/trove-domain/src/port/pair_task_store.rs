@@ -7,6 +7,7 @@ use crate::error::StoreError;
 use crate::id::{CcPairId, DocumentId};
 use crate::indexing::pruning::PruneSchedule;
 use crate::indexing::task::PairTask;
+use crate::job::NewJob;
 use crate::port::{Checkpoint, FileKey, ListingStep, PairRefusal, Unlinked};
 
 /// A task that a worker holds until its lease ends.
@@ -76,11 +77,13 @@ pub trait PairTaskStore: Send + Sync + 'static {
     ) -> Result<Result<(), PairRefusal>, StoreError>;
 
     /// Begins the deletion of a pair that the schedule runs, whatever its status: its unfinished
-    /// attempt is asked to end. One that has begun is tried at once, if it waits.
+    /// attempt is asked to end, and its documents are marked as changed, with `job`, because it
+    /// gives them nobody any more. One that has begun is tried at once, if it waits.
     async fn begin_deletion(
         &self,
         pair: CcPairId,
         now: DateTime<Utc>,
+        job: NewJob,
     ) -> Result<Result<(), PairRefusal>, StoreError>;
 
     /// Takes up to `limit` tasks for `lease` that wait, wait no longer to be tried again, or were

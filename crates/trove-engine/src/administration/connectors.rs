@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
-use trove_domain::access::Caller;
+use trove_domain::access::{Caller, Role};
 use trove_domain::audit::AuditAction;
 use trove_domain::cc_pair::AccessType;
 use trove_domain::connector::{Connector, ConnectorDetails};
@@ -210,7 +210,13 @@ impl Engine {
             let Some(present) = self.backends().connectors.get(id).await? else {
                 return Ok(false);
             };
-            self.require_editable_connector(caller, &present).await?;
+            match self.require_editable_connector(caller, &present).await {
+                // It was not deleted, and whoever is told so would believe it.
+                Err(ConnectorError::NoSuchConnector(id)) => {
+                    return Err(ConnectorError::Forbidden(id));
+                }
+                other => other?,
+            }
             match self.backends().connectors.remove(id).await? {
                 ConnectorRemoval::Removed => Ok(true),
                 ConnectorRemoval::Missing => Ok(false),
@@ -301,12 +307,16 @@ impl Engine {
         Ok(request)
     }
 
-    /// Fails unless `caller` may change all pairs of the connector.
+    /// Fails unless `caller` may change all pairs of the connector. One that the caller has nothing
+    /// to do with is like none ([`Engine::knows_connector`]).
     pub(crate) async fn require_editable_connector(
         &self,
         caller: &Caller,
         connector: &Connector,
     ) -> Result<(), ConnectorError> {
+        if !self.knows_connector(caller, connector).await? {
+            return Err(ConnectorError::NoSuchConnector(connector.id));
+        }
         if connector.built_in {
             return Err(ConnectorError::BuiltIn(connector.id));
         }
@@ -314,6 +324,26 @@ impl Engine {
         let all = store.count_of_connector(connector.id, None).await?;
         let own = store.count_of_connector(connector.id, Some(caller)).await?;
         if own < all { Err(ConnectorError::Forbidden(connector.id)) } else { Ok(()) }
+    }
+
+    /// Whether `caller` has to do with a connector: sees one of its pairs, or may give it its first
+    /// one.
+    pub(crate) async fn knows_connector(
+        &self,
+        caller: &Caller,
+        connector: &Connector,
+    ) -> Result<bool, StoreError> {
+        if connector.built_in || connector.credentials.is_empty() {
+            return Ok(matches!(caller.role, Role::Curator | Role::GlobalCurator | Role::Admin));
+        }
+        let store = &self.backends().cc_pairs;
+        for credential in &connector.credentials {
+            let Some(pair) = store.get_by_parts(connector.id, *credential).await? else { continue };
+            if store.find_seen(caller, pair.id).await?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Fails unless `caller` may use all credentials of the connector that hold something: whoever

@@ -93,12 +93,25 @@ impl Engine {
         credential: CredentialId,
     ) -> Result<(), PairError> {
         let dissolve = async {
-            self.connector(connector).await?;
-            self.usable_credential(caller, credential).await?;
-            let store = &self.backends().cc_pairs;
+            let backends = self.backends();
+            let usable = backends.credentials.find(caller, credential, Reach::Visible).await?;
+            let known = match backends.connectors.get(connector).await? {
+                Some(found) => self.knows_connector(caller, &found).await?,
+                None => false,
+            };
+            // Whichever of them is missing, or is not for the caller to know.
+            if usable.is_none() || !known {
+                return Err(PairError::Gone { connector, credential });
+            }
+            let store = &backends.cc_pairs;
             let pair = store.get_by_parts(connector, credential).await?;
             let pair = pair.ok_or(PairError::NotAssociated { connector, credential })?;
-            self.require_editable_pair(caller, pair.id).await?;
+            match self.require_editable_pair(caller, pair.id).await {
+                Err(PairError::NoSuchPair(_)) => {
+                    return Err(PairError::NotAssociated { connector, credential });
+                }
+                other => other?,
+            }
             let (now, job) = (self.backends().clock.now(), self.sync_job());
             let done = store.dissociate(connector, credential, now, job).await?;
             self.shared.jobs_enqueued.notify_one();
@@ -372,6 +385,10 @@ impl Engine {
         request: PairRequest,
     ) -> Result<CcPair, PairError> {
         let PairRequest { name, access_type, groups, auto_sync_options } = request;
+        let bytes = auto_sync_options.as_ref().map_or(0, |options| options.to_string().len());
+        if bytes > CcPair::OPTIONS_BYTES_MAX {
+            return Err(PairError::OptionsTooLarge);
+        }
         let proposal = Proposal {
             synced: access_type == AccessType::Sync,
             public: access_type == AccessType::Public,
@@ -380,9 +397,9 @@ impl Engine {
         };
         self.check_proposal(caller, proposal).await?;
         let found = self.connector(connector).await?;
-        self.check_connectable(&found, access_type)?;
         // Whoever adds a pair decides who else reads what the others have.
         self.require_editable_connector(caller, &found).await?;
+        self.check_connectable(&found, access_type)?;
         if found.credentials.is_empty() {
             self.check_named_files(caller, &found.details, None).await?;
         }

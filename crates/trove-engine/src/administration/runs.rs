@@ -20,10 +20,10 @@ use crate::audit::details;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// There is no such connector.
+    /// There is no such connector that the caller knows.
     #[error("Connector by id {0} does not exist.")]
     NoSuchConnector(ConnectorId),
-    /// A credential is not the connector's.
+    /// A credential is not the connector's, as far as the caller sees.
     #[error("Not all specified credentials are associated with connector")]
     NotAssociated,
     /// The connector has none.
@@ -109,6 +109,9 @@ impl Engine {
         let run = async {
             let found = self.backends().connectors.get(connector).await?;
             let found = found.ok_or(RunError::NoSuchConnector(connector))?;
+            if !self.knows_connector(caller, &found).await? {
+                return Err(RunError::NoSuchConnector(connector));
+            }
             let pairs = self.pairs_to_run(caller, &found, credentials).await?;
             let trigger =
                 if from_beginning { IndexingTrigger::Reindex } else { IndexingTrigger::Update };
@@ -140,8 +143,10 @@ impl Engine {
                     return Err(PairError::NotScheduled.into());
                 }
                 Some(seen) if seen.editable => pairs.push(pair.id),
-                // Which pairs there are is no secret to whoever sees the connector.
-                _ => return Err(PairError::Forbidden(pair.id).into()),
+                Some(_) => return Err(PairError::Forbidden(pair.id).into()),
+                // As if there were none: all of them are all that the caller sees.
+                None if credentials.is_empty() => {}
+                None => return Err(RunError::NotAssociated),
             }
         }
         if pairs.is_empty() {

@@ -85,14 +85,7 @@ impl Engine {
         caller: &Caller,
         id: ConnectorId,
     ) -> Result<Vec<ConnectorFile>, FileError> {
-        let connector = self.file_connector(id).await?;
-        if connector.credentials.is_empty() {
-            return Err(FileError::NoPair);
-        }
-        if !self.sees_a_pair(caller, &connector).await? {
-            // As when there is none.
-            return Err(FileError::NoSuchConnector);
-        }
+        let connector = self.file_connector(caller, id).await?;
         let listed = listed(&connector.details.config);
         let keys: Vec<FileKey> =
             listed.iter().filter_map(|(id, _)| FileKey::new(id.as_str()).ok()).collect();
@@ -147,30 +140,25 @@ impl Engine {
         Ok(changed.await?.files)
     }
 
-    async fn file_connector(&self, id: ConnectorId) -> Result<Connector, FileError> {
+    /// A connector of files with a pair that `caller` sees: another one is like none.
+    async fn file_connector(
+        &self,
+        caller: &Caller,
+        id: ConnectorId,
+    ) -> Result<Connector, FileError> {
         let connector = self.backends().connectors.get(id).await?;
         let connector = connector.ok_or(FileError::NoSuchConnector)?;
-        let reads_files = connector.details.source == DocumentSource::File;
-        if reads_files { Ok(connector) } else { Err(FileError::NotFiles) }
-    }
-
-    /// Whether `caller` sees one of the pairs of a connector.
-    async fn sees_a_pair(&self, caller: &Caller, connector: &Connector) -> Result<bool, FileError> {
-        let store = &self.backends().cc_pairs;
-        for credential in &connector.credentials {
-            let Some(pair) = store.get_by_parts(connector.id, *credential).await? else { continue };
-            if store.find_seen(caller, pair.id).await?.is_some() {
-                return Ok(true);
-            }
+        if !self.knows_connector(caller, &connector).await? {
+            return Err(FileError::NoSuchConnector);
         }
-        Ok(false)
+        if connector.details.source != DocumentSource::File {
+            return Err(FileError::NotFiles);
+        }
+        if connector.credentials.is_empty() { Err(FileError::NoPair) } else { Ok(connector) }
     }
 
     async fn changeable(&self, caller: &Caller, id: ConnectorId) -> Result<Connector, FileError> {
-        let connector = self.file_connector(id).await?;
-        if connector.credentials.is_empty() {
-            return Err(FileError::NoPair);
-        }
+        let connector = self.file_connector(caller, id).await?;
         self.require_editable_connector(caller, &connector).await?;
         Ok(connector)
     }
@@ -269,7 +257,8 @@ impl Engine {
     async fn have_read(&self, id: ConnectorId, changed: &Changed) {
         let ask = async {
             let store = &self.backends().cc_pairs;
-            let connector = self.file_connector(id).await?;
+            let connector = self.backends().connectors.get(id).await?;
+            let connector = connector.ok_or(FileError::NoSuchConnector)?;
             for credential in &connector.credentials {
                 let Some(pair) = store.get_by_parts(id, *credential).await? else { continue };
                 if changed.added {

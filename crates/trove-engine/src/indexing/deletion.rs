@@ -38,7 +38,10 @@ impl Engine {
                 Err(PairError::NoSuchPair(_) | PairError::Forbidden(_)) => return Err(gone),
                 other => other?,
             }
-            let begun = backends.tasks.begin_deletion(pair.id, backends.clock.now()).await?;
+            let (now, job) = (backends.clock.now(), self.sync_job());
+            let begun = backends.tasks.begin_deletion(pair.id, now, job).await?;
+            // Who reads them through it alone stops at once, however long taking them away takes.
+            self.shared.jobs_enqueued.notify_one();
             self.shared.runs_wanted.notify_one();
             begun.map_err(|refusal| match PairError::of(refusal, pair.id) {
                 PairError::NoSuchPair(_) => gone,

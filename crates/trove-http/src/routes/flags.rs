@@ -31,7 +31,7 @@ impl Input for ListBoosts {
 
     fn read(parts: Parts<'_>) -> Read<Self> {
         parts.query(|query| {
-            let ascending = query.required("ascending", boolean);
+            let ascending = query.or("ascending", false, boolean);
             let limit = query.required("limit", integer_between(1, LIMIT_MAX));
             // Cannot fail after the bounds; saturate rather than panic.
             Ok(Self { ascending: ascending?, limit: u32::try_from(limit?).unwrap_or(u32::MAX) })
@@ -71,7 +71,8 @@ impl From<FlaggedDocument> for BoostReply {
 #[utoipa::path(
     get, path = "/manage/admin/doc-boosts", tag = "connectors", operation_id = "list_doc_boosts",
     params(
-        ("ascending" = bool, Query, description = "The lightest first."),
+        ("ascending" = Option<bool>, Query, description = "The lightest first. Default `false`: the \
+            heaviest."),
         ("limit" = u32, Query, description = "Most documents, 1 to 1000."),
     ),
     responses((status = 200, description = "The documents.", body = Vec<BoostReply>))

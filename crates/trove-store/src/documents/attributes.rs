@@ -9,7 +9,7 @@ use trove_domain::cc_pair::{AccessType, CcPairStatus};
 use trove_domain::document::DocumentAttributes;
 use trove_domain::error::StoreError;
 use trove_domain::external_access::ExternalAccess;
-use trove_domain::id::{DocumentId, DocumentSetId, GroupId};
+use trove_domain::id::{CcPairId, DocumentId, DocumentSetId, GroupId};
 use trove_domain::port::RegisteredAttributes;
 
 use super::rows::{DocumentRow, metadata, owners};
@@ -99,11 +99,11 @@ impl Store {
 fn join(ids: &[DocumentId], rows: Rows) -> Result<Vec<Option<RegisteredAttributes>>, Failure> {
     let Rows { documents, links, pairs, groups, sets, external } = rows;
     let pairs = pair_attributes(pairs, &groups, &sets)?;
-    let mut told: HashMap<String, Vec<ExternalAccess>> = HashMap::new();
+    let mut told: HashMap<String, Vec<(CcPairId, ExternalAccess)>> = HashMap::new();
     for row in external {
         let (document, pair, access) = crate::external::external_access(row)?;
         if pairs.get(&pair).is_some_and(|pair| pair.synced) {
-            told.entry(document).or_default().push(access);
+            told.entry(document).or_default().push((CcPairId(pair), access));
         }
     }
     let mut pairs_of: HashMap<String, Vec<i32>> = HashMap::new();
@@ -155,7 +155,7 @@ fn pair_attributes(
 fn attributes<'a>(
     row: DocumentRow,
     pairs: impl Iterator<Item = &'a PairAttributes>,
-    told: &[ExternalAccess],
+    told: &[(CcPairId, ExternalAccess)],
 ) -> Result<(String, RegisteredAttributes), Failure> {
     let DocumentRow {
         id,
@@ -183,8 +183,8 @@ fn attributes<'a>(
         access.tags.extend(pair.tags.iter().cloned());
         document_sets.extend(&pair.document_sets);
     }
-    for told in told {
-        told.widen(&mut access);
+    for (pair, told) in told {
+        told.widen(*pair, &mut access);
     }
     let attributes = DocumentAttributes {
         semantic_identifier,

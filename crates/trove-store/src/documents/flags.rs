@@ -12,7 +12,7 @@ use trove_domain::job::NewJob;
 use trove_domain::page::Page;
 use trove_domain::port::{DocumentFlag, DocumentFlagStore, FlaggedDocument, SyncState};
 
-use super::{ATTRIBUTES, document_id, present};
+use super::{ATTRIBUTES, document_id, indexed_of, present};
 use crate::Store;
 use crate::backend::{read, transact};
 use crate::error::Failure;
@@ -123,13 +123,7 @@ impl DocumentFlagStore for Store {
         limit: u32,
     ) -> Result<Page<SyncState, DocumentId>, StoreError> {
         read!(self, "document_flag.list_sync_states", |conn| {
-            let rows: Vec<(String, Time, Option<String>)> = document_cc_pair::table
-                .inner_join(document::table)
-                .filter(document_cc_pair::cc_pair_id.eq(pair.0))
-                .filter(document_cc_pair::indexed.eq(true))
-                .filter(document_cc_pair::document_id.gt(after.map_or("", DocumentId::as_str)))
-                .filter(present!())
-                .order(document_cc_pair::document_id)
+            let rows: Vec<(String, Time, Option<String>)> = indexed_of!(pair, after)
                 .limit(i64::from(limit))
                 .select((document::id, document::changed_at, document::pending))
                 .load(conn)

@@ -153,6 +153,37 @@ async fn processes_that_start_together_on_postgres_migrate_once() {
     assert_eq!(applied.len(), MIGRATIONS.len());
 }
 
+/// Those that are to go, or that name no group, are left alone.
+#[tokio::test]
+async fn documents_for_groups_of_their_source_are_written_anew() {
+    let (_directory, mut connection) = sqlite().await;
+    super::sqlite(&mut connection, Path::new("")).await.unwrap();
+    connection.batch_execute("PRAGMA foreign_keys = OFF").await.unwrap();
+    let documents = [
+        ("grouped", "NULL", r#"["jira_g"]"#),
+        ("going", "'removal'", r#"["jira_g"]"#),
+        ("named", "NULL", "[]"),
+    ];
+    for (id, pending, groups) in documents {
+        let row = format!(
+            "INSERT INTO document (id, source, semantic_identifier, metadata, primary_owners, \
+                secondary_owners, from_ingestion_api, boost, hidden, revision, content_revision, \
+                pending, chunk_count, changed_at) \
+             VALUES ('{id}', 'jira', '', '{{}}', '[]', '[]', false, 0, false, 7, 7, {pending}, 1, ''); \
+             INSERT INTO external_access VALUES ('{id}', 2, false, '[]', '{groups}')"
+        );
+        connection.batch_execute(&row).await.unwrap();
+    }
+    let scoped =
+        |migration: &&super::Migration| migration.version.ends_with("scope_external_groups");
+    let migration = MIGRATIONS.iter().find(scoped).unwrap();
+    connection.batch_execute(migration.sqlite.up).await.unwrap();
+    let rows =
+        "SELECT id || ' ' || coalesce(pending, 'done') || ' ' || revision AS line FROM document";
+    let expected = ["grouped attributes 8", "going removal 7", "named done 7"];
+    assert_eq!(of_sqlite(&mut connection, rows).await, Lines::from(expected.map(str::to_owned)));
+}
+
 #[test]
 fn versions_are_the_folders_in_order() {
     for database in ["sqlite", "postgres"] {

@@ -4,7 +4,7 @@ use trove_domain::cc_pair::{AccessType, CcPairStatus};
 use trove_domain::id::CcPairId;
 use trove_domain::port::{FileKey, NewCcPair, RunBy, TaskEnd};
 use trove_domain::source::DocumentSource;
-use trove_testkit::stores::{at, new_pair};
+use trove_testkit::stores::{at, new_job, new_pair};
 
 use crate::database::{Database, Place, postgres, sqlite};
 
@@ -48,7 +48,7 @@ async fn files_go_with_the_last_connector_that_names_them<D: Place>(database: &D
     assert_eq!(files(second).await, [""; 0]);
     assert_eq!(files(third).await, [""; 0]);
     assert_eq!(files(CcPairId(4711)).await, [""; 0]);
-    database.tasks.begin_deletion(first, at(1)).await.unwrap().unwrap();
+    database.tasks.begin_deletion(first, at(1), new_job("sync", "sync")).await.unwrap().unwrap();
     let minute = std::time::Duration::from_mins(1);
     let deletion = database.tasks.claim(at(1), minute, 1).await.unwrap().remove(0);
     let gone = database.tasks.files_to_remove(first).await.unwrap();

@@ -1,15 +1,17 @@
 //! What sources say of who may read.
 
+use std::collections::BTreeSet;
+
 use trove_domain::access::{AclTag, DocumentAccess};
 use trove_domain::cc_pair::AccessType;
 use trove_domain::external_access::{ExternalAccess, ExternalGroup};
 use trove_domain::id::CcPairId;
-use trove_domain::port::Registration;
+use trove_domain::port::{AccessChange, Registration};
 use trove_domain::source::DocumentSource;
 
 use super::access::access;
 use crate::builders::document_id;
-use crate::stores::{Stores, at, document_ids, registration};
+use crate::stores::{Stores, at, document_ids, new_job, registration};
 
 fn group(id: &str) -> ExternalGroup {
     ExternalGroup::new(DocumentSource::Jira, id)
@@ -38,7 +40,7 @@ pub async fn documents_of_a_sync_pair_are_for_whom_their_source_names(stores: &S
     register(stores, pair, "closed", Some(told(&[], &[], false))).await;
     let expected = DocumentAccess::restricted_to([
         AclTag::user_email("ann@example.com"),
-        AclTag::external_group("jira_engineering"),
+        AclTag::external_group(pair, "jira_engineering"),
     ]);
     assert_eq!(access(stores, "a").await, expected);
     assert_eq!(access(stores, "open").await, DocumentAccess::public());
@@ -106,6 +108,38 @@ pub async fn external_access_goes_with_the_link(stores: &Stores) {
     register(stores, pairs[1], "a", None).await;
     assert_eq!(stored(stores, pairs[1], "a").await, None);
     assert_eq!(access(stores, "a").await, DocumentAccess::restricted_to([inside]));
+}
+
+/// A document of two pairs carries the groups of both, and each is told apart.
+pub async fn groups_of_a_document_are_those_of_its_pairs(stores: &Stores) {
+    let pairs = [
+        stores.pair("first", AccessType::Sync, &[]).await,
+        stores.pair("second", AccessType::Sync, &[]).await,
+    ];
+    for pair in pairs {
+        register(stores, pair, "a", Some(told(&[], &["g"], false))).await;
+    }
+    let tags = pairs.map(|pair| group("g").tag(pair));
+    assert_eq!(access(stores, "a").await, DocumentAccess::restricted_to(tags.clone()));
+    stores.documents.unlink(pairs[0], &[document_id("a")], at(1)).await.unwrap();
+    assert_eq!(access(stores, "a").await, DocumentAccess::restricted_to([tags[1].clone()]));
+}
+
+/// It does not come back when the pair asks its source again.
+pub async fn external_access_ends_when_the_source_is_asked_no_more(stores: &Stores) {
+    let pair = stores.pair("a", AccessType::Sync, &[]).await;
+    let other = stores.pair("b", AccessType::Sync, &[]).await;
+    for pair in [pair, other] {
+        register(stores, pair, "a", Some(told(&["ann@example.com"], &["g"], false))).await;
+    }
+    for access_type in [AccessType::Private, AccessType::Sync] {
+        let change = AccessChange { access_type, groups: BTreeSet::new() };
+        let job = new_job("sync", "sync_documents");
+        assert!(stores.pairs.set_access(pair, change, at(1), job).await.unwrap());
+    }
+    assert_eq!(stored(stores, pair, "a").await, None);
+    let left = [AclTag::user_email("ann@example.com"), group("g").tag(other)];
+    assert_eq!(access(stores, "a").await, DocumentAccess::restricted_to(left));
 }
 
 /// Of hundreds in one step.

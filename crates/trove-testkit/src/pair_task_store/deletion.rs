@@ -18,12 +18,13 @@ use super::{
 use crate::connector_store::connector_details;
 use crate::credential_store::credential_details;
 use crate::index_attempt_store::{begin, claim, scheduled};
-use crate::stores::{Stores, at, caller, document_ids, registration};
+use crate::stores::{Stores, at, caller, document_ids, new_job, registration};
 
 /// And nothing takes it back.
 pub async fn a_pair_is_deleted_from_any_status(stores: &Stores) {
     for (pair, refusal) in refusals(stores).await {
-        assert_eq!(stores.tasks.begin_deletion(pair, at(0)).await.unwrap(), Err(refusal));
+        let job = new_job("sync", "sync");
+        assert_eq!(stores.tasks.begin_deletion(pair, at(0), job).await.unwrap(), Err(refusal));
     }
     let waits = scheduled(stores, "waits").await;
     let paused = active(stores, "paused", &[]).await;
@@ -100,6 +101,24 @@ pub async fn a_pair_that_is_being_deleted_is_not_there_for_documents(stores: &St
     let public = |attributes: DocumentAttributes| attributes.access.public;
     let public = attributes.into_iter().map(|known| public(known.unwrap().attributes));
     assert_eq!(public.collect::<Vec<_>>(), [true, false]);
+}
+
+/// Long before their turn to be taken away comes; those of other pairs stay as they are.
+pub async fn a_deletion_marks_the_documents_of_the_pair(stores: &Stores) {
+    let other = active(stores, "b", &["both", "foreign"]).await;
+    let pair = active(stores, "a", &["both", "own"]).await;
+    assert!(stores.dirty().await.is_empty());
+    let before = stores.revision("own").await;
+    delete(stores, pair, 1).await;
+    assert_eq!(stores.dirty().await, ["both", "own"]);
+    assert!(stores.revision("own").await > before);
+    assert_eq!(stores.claim("sync", at(1)).await.unwrap().kind, "sync");
+    let held = stores.documents.get(&document_ids(&["both"])).await.unwrap().remove(0);
+    assert_eq!(held.unwrap().cc_pairs, [other]);
+    // Asked for again, it has nothing more to say of them.
+    let revision = stores.revision("own").await;
+    delete(stores, pair, 2).await;
+    assert_eq!(stores.revision("own").await, revision);
 }
 
 /// Not before all of them were taken from it.

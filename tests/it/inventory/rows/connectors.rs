@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::inventory::rules::{Kind, Need, State};
+use crate::inventory::principals::Who;
+use crate::inventory::rules::{Kind, Need, Standing, State};
 use crate::inventory::table::Policy::{Basic, Chat, Curator};
 use crate::inventory::table::{Named, Row, Sent, body, row};
 
@@ -14,6 +15,12 @@ fn connector(named: &Named, fields: Value) -> Sent {
     body(connector)
 }
 
+/// Whether somebody lists connectors.
+fn curates(who: Option<&Who>) -> bool {
+    use trove_domain::access::Role::{Admin, Curator, GlobalCurator};
+    who.is_some_and(|who| matches!(who.role, Admin | Curator | GlobalCurator) && !who.is_restricted)
+}
+
 pub(in crate::inventory) fn rows() -> Vec<Row> {
     vec![
         row("GET /manage/admin/connector", Curator).nothing("lists what curators see"),
@@ -21,7 +28,13 @@ pub(in crate::inventory) fn rows() -> Vec<Row> {
             .names(Kind::UsableCredential, Need::Ignore)
             .sends(|_| crate::inventory::table::query("?credential=990001")),
         row("GET /manage/connector", Curator).nothing("lists what curators see"),
-        row("GET /manage/connector/{connector_id}", Curator).names(Kind::Connector, Need::See),
+        row("GET /manage/connector/{connector_id}", Curator).names(Kind::Connector, Need::See).but(
+            "curators see all of them, as in the list",
+            |who, state| {
+                let there = !matches!(state, State::Missing | State::Deleted);
+                (curates(who) && there).then_some(200)
+            },
+        ),
         row("POST /manage/admin/connector", Curator)
             .nothing("makes one")
             .sends(|named| connector(named, json!({}))),
@@ -52,12 +65,13 @@ pub(in crate::inventory) fn rows() -> Vec<Row> {
         row("DELETE /manage/admin/connector/{connector_id}", Curator)
             .names(Kind::Connector, Need::Edit)
             .but("what is gone is gone", |who, state| {
-                let curates = who.is_some_and(|who| {
-                    use trove_domain::access::Role::{Admin, Curator, GlobalCurator};
-                    matches!(who.role, Admin | Curator | GlobalCurator) && !who.is_restricted
-                });
                 let missing = matches!(state, State::Missing | State::Deleted);
-                (curates && missing).then_some(200)
+                (curates(who) && missing).then_some(200)
+            })
+            .but("and what is not the caller's is not", |who, state| {
+                let hidden =
+                    who.is_some_and(|who| Kind::Connector.standing(who, state) == Standing::Hidden);
+                (curates(who) && hidden).then_some(403)
             }),
     ]
 }
@@ -96,9 +110,8 @@ pub(in crate::inventory) fn pairs() -> Vec<Row> {
             .done(404)
             .sends(|_| body(json!({"document_id": "nothing", "hidden": true}))),
         row("POST /manage/admin/connector/run-once", Curator)
-            .nothing("connectors are no secret to curators: see http/runs.rs")
-            .done(404)
-            .sends(|_| body(json!({"connector_id": 990_001}))),
+            .names(Kind::Connector, Need::Edit)
+            .sends(|named| body(json!({"connector_id": named.number()}))),
         row("PUT /manage/admin/cc-pair/{cc_pair_id}/status", Curator)
             .names(Kind::ScheduledPair, Need::Edit)
             .sends(|_| body(json!({"status": "PAUSED"}))),

@@ -1,3 +1,4 @@
+use trove_domain::cc_pair::CcPair;
 use trove_domain::error::{Classify, ErrorKind, StoreError};
 use trove_domain::id::{CcPairId, ConnectorId, CredentialId};
 use trove_domain::port::PairRefusal;
@@ -32,7 +33,7 @@ pub enum PairError {
         /// The credential.
         credential: CredentialId,
     },
-    /// There is no pair of them to delete that the caller may change.
+    /// There is no pair of them to delete that the caller may change, nor one of them that it knows.
     #[error(
         "Connector with ID '{connector}' and credential ID '{credential}' does not exist. Has it \
          already been deleted?"
@@ -69,6 +70,9 @@ pub enum PairError {
         /// The connector's.
         connector: &'static str,
     },
+    /// What its source is told about permissions is too large.
+    #[error("auto_sync_options: they have at most {max} bytes", max = CcPair::OPTIONS_BYTES_MAX)]
+    OptionsTooLarge,
     /// Nobody sets a pair to such a status.
     #[error("status: a pair is set to ACTIVE or PAUSED, and to nothing else")]
     NoStatusToSet,
@@ -136,6 +140,7 @@ impl Classify for PairError {
             | Self::Deleting(_)
             | Self::NothingToSwap(_)
             | Self::OtherSource { .. }
+            | Self::OptionsTooLarge
             | Self::NoStatusToSet
             | Self::Property
             | Self::NotSynced(_)

@@ -204,8 +204,8 @@ pub(crate) async fn list_connector_files(
             to be removed is no list; or nothing would be left.", body = crate::error::ErrorBody),
         (status = 403, description = "The caller may not change all of its pairs.",
             body = crate::error::ErrorBody),
-        (status = 404, description = "There is none, or it has no pair.",
-            body = crate::error::ErrorBody),
+        (status = 404, description = "There is none, it has no pair, or none that the caller \
+            sees.", body = crate::error::ErrorBody),
         (status = 409, description = "Others keep changing it.", body = crate::error::ErrorBody),
         (status = 413, description = "A file, or all of it, is too large.",
             body = crate::error::ErrorBody),

@@ -62,7 +62,8 @@ impl Input for UpdateConnector {
             body = crate::error::ErrorBody),
         (status = 403, description = "The caller may not change all of its pairs, or not use a \
             credential whose secret would go elsewhere.", body = crate::error::ErrorBody),
-        (status = 404, description = "There is none.", body = crate::error::ErrorBody),
+        (status = 404, description = "There is none, or none of its pairs is the caller's to see.",
+            body = crate::error::ErrorBody),
         (status = 409, description = "Others keep changing it.", body = crate::error::ErrorBody),
     )
 )]

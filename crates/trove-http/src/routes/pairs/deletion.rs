@@ -60,8 +60,9 @@ impl DeletionReply {
 
 /// Begins to delete a pair with its documents, whatever its status.
 ///
-/// Its run ends, nothing is indexed for it any more, and its documents lose its access as they are
-/// taken from it in the background; those that no other pair holds are removed. Then the pair goes,
+/// Its run ends, nothing is indexed for it any more, and the index takes its access from its
+/// documents at once, before they are taken from it in the background; those that no other pair
+/// holds are removed. Then the pair goes,
 /// and its connector with its last pair; the credential stays. Asking again is fine, and tries again
 /// at once what has failed.
 #[utoipa::path(

@@ -33,7 +33,7 @@ pub(crate) struct PairBody {
     /// `public`, `private` or `sync`.
     #[schema(value_type = String)]
     access_type: AccessType,
-    /// What the source needs to know to tell who reads what.
+    /// What the source needs to know to tell who reads what: at most 64 KiB of JSON.
     #[schema(value_type = Option<Object>)]
     auto_sync_options: Option<Map<String, Value>>,
     /// Groups that a private pair is shared with.
@@ -146,11 +146,12 @@ fn associated(
         (status = 200, description = "The pair; or that it was there already, with `success` false \
             and the connector.", body = StatusReply),
         (status = 400, description = "Nothing reads such a source, configuration or credential do \
-            not work, the name is taken, or the caller is a curator who may not make it.",
+            not work, the name is taken, `auto_sync_options` are too large, or the caller is a \
+            curator who may not make it.",
             body = crate::error::ErrorBody),
         (status = 401, description = "There is no such credential that the caller may use.",
             body = crate::error::ErrorBody),
-        (status = 404, description = "There is no such connector.",
+        (status = 404, description = "There is no such connector that the caller knows.",
             body = crate::error::ErrorBody),
     )
 )]
@@ -181,12 +182,10 @@ pub(crate) async fn associate_credential(
     responses(
         (status = 200, description = "It is taken; or there was no such pair, with `success` \
             false.", body = StatusReply),
-        (status = 401, description = "There is no such credential that the caller may use.",
+        (status = 403, description = "The caller sees the pair and may not change it.",
             body = crate::error::ErrorBody),
-        (status = 403, description = "The caller may not change the pair.",
-            body = crate::error::ErrorBody),
-        (status = 404, description = "There is no such connector.",
-            body = crate::error::ErrorBody),
+        (status = 404, description = "There is no such connector that the caller knows, or no such \
+            credential that it may use.", body = crate::error::ErrorBody),
     )
 )]
 pub(crate) async fn dissociate_credential(
@@ -269,7 +268,7 @@ impl Record for SwapBody {
             body = crate::error::ErrorBody),
         (status = 403, description = "The caller may not change the pair.",
             body = crate::error::ErrorBody),
-        (status = 404, description = "There is no such connector.",
+        (status = 404, description = "There is no such connector that the caller knows.",
             body = crate::error::ErrorBody),
     )
 )]

@@ -21,7 +21,8 @@ use crate::validation::{Fields, Read, Record, boolean, integer_id, list_of_at_mo
 pub(crate) struct RunBody {
     /// The connector.
     connector_id: i32,
-    /// Its credentials to read it with; all of them when left out, null or empty.
+    /// Its credentials to read it with; all whose pairs the caller sees when left out, null or
+    /// empty.
     #[schema(value_type = Option<Vec<i32>>, max_items = 1000)]
     credential_ids: BTreeSet<CredentialId>,
     /// Whether to read everything in place of what has changed.
@@ -53,8 +54,8 @@ impl Record for RunBody {
             none, or no schedule runs it.", body = crate::error::ErrorBody),
         (status = 403, description = "The caller may not change one of the pairs.",
             body = crate::error::ErrorBody),
-        (status = 404, description = "There is no such connector.",
-            body = crate::error::ErrorBody),
+        (status = 404, description = "There is no such connector, or none of its pairs is the \
+            caller's to see.", body = crate::error::ErrorBody),
     )
 )]
 pub(crate) async fn run_connector(
