@@ -55,6 +55,7 @@ macro_rules! pair_task_store_contract {
                 a_pair_that_is_being_deleted_is_not_there_for_documents,
                 a_pair_with_documents_is_not_gone,
                 a_deleted_pair_takes_its_connector_along_unless_another_one_needs_it,
+                a_connector_that_goes_gets_no_other_pair,
                 two_deletions_share_a_document,
                 a_deletion_that_fails_says_why,
                 tasks_of_pairs_are_found,
