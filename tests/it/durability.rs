@@ -3,6 +3,7 @@
 mod full_disk;
 mod history;
 mod runs;
+mod uploads;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};

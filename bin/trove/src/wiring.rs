@@ -180,6 +180,11 @@ impl Deployment {
     }
 }
 
+/// How long a source may take to say whether it can be read: there must be time left to tell it.
+fn source_check_timeout(config: &Config) -> Duration {
+    config.indexing.source_check_timeout.min(config.http.request_timeout * 3 / 4)
+}
+
 fn engine_config(config: &Config) -> EngineConfig {
     EngineConfig {
         hybrid_alpha: config.retrieval.hybrid_alpha,
@@ -193,7 +198,7 @@ fn engine_config(config: &Config) -> EngineConfig {
             ..UploadLimits::default()
         },
         enabled_sources: config.indexing.enabled_sources.clone(),
-        source_check_timeout: config.indexing.source_check_timeout,
+        source_check_timeout: source_check_timeout(config),
         accounts: config.auth.accounts(),
         indexing: IndexingConfig {
             runs_max: config.indexing.runs_max,

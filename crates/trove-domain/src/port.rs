@@ -97,7 +97,7 @@ pub use source::{
     Source, SourceClass, SourceError, SourceFactory, SourceFailure, SourceKind, SourceSettings,
     SourceStep,
 };
-pub use stored_file_store::{ConnectorReplacement, StoredFileStore};
+pub use stored_file_store::{ConnectorReplacement, StoredFileStore, WantedOfPairs};
 pub use text_extractor::{ExtractError, ExtractedText, FileFacts, Resource, TextExtractor};
 pub use token_limit_store::{TokenLimitStore, UsageOf};
 pub use unpacker::{ArchiveBytes, UnpackError, UnpackInto, UnpackLimits, Unpacker};

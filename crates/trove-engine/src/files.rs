@@ -12,6 +12,7 @@ mod incoming;
 mod intake;
 mod metadata;
 mod name;
+mod names;
 mod rights;
 mod sweep;
 mod unpack;

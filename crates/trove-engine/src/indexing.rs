@@ -9,6 +9,7 @@
 //! Prunings and deletions of pairs are worked on in the same manner, beside the runs.
 
 mod deletion;
+mod left_out;
 mod open;
 mod permissions;
 mod prune;

@@ -32,7 +32,7 @@ pub use system::{SystemClock, SystemIds};
 
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
-use trove_domain::id::DocumentId;
+use trove_domain::id::{ConnectorId, DocumentId};
 
 use crate::accounts::{Passwords, Throttle};
 use crate::keyed_lock::KeyedLock;
@@ -50,6 +50,8 @@ struct Shared {
     config: EngineConfig,
     /// One writer per document at a time, so that content cannot be overtaken by older content.
     document_locks: KeyedLock<DocumentId>,
+    /// One change of a connector's files at a time, so that all of many come to their turn.
+    connector_turns: KeyedLock<ConnectorId>,
     /// Wakes the worker for jobs that this process enqueued.
     jobs_enqueued: Notify,
     /// Wakes whoever begins runs of indexing, for what this process has changed.
@@ -81,6 +83,7 @@ impl Engine {
             backends,
             config,
             document_locks: KeyedLock::new(),
+            connector_turns: KeyedLock::new(),
             jobs_enqueued: Notify::new(),
             runs_wanted: Notify::new(),
             uploads,

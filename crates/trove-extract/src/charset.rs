@@ -123,6 +123,12 @@ fn encoding_of(content: &[u8], declared: Option<&'static Encoding>) -> &'static 
     detector.guess(None, Utf8Detection::Allow)
 }
 
+/// Whether nothing in it but text is likely: it says its charset, or has no control characters.
+pub(crate) fn is_clean(content: &[u8]) -> bool {
+    let is_text = |byte: &u8| !byte.is_ascii_control() || b"\t\n\r\x0b\x0c".contains(byte);
+    Encoding::for_bom(content).is_some() || content.iter().all(is_text)
+}
+
 fn is_binary(content: &[u8]) -> bool {
     MAGIC.iter().any(|magic| content.starts_with(magic))
         || content.iter().take(NUL_BYTES).any(|byte| *byte == 0)

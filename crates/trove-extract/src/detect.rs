@@ -66,9 +66,7 @@ pub(crate) fn detect(file_name: &str, head: &[u8]) -> Result<Kind, ExtractError>
         "tsv" => Kind::Text(TextFormat::Tsv),
         "pdf" | "docx" | "docm" | "dotx" | "pptx" | "pptm" | "ppsx" | "potx" | "xlsx" | "xlsm"
         | "xltx" | "xls" | "odt" | "ott" | "ods" | "ots" | "odp" | "otp" | "rtf" | "epub"
-        | "msg" | "zip" => {
-            Kind::Disguised(if is_html(text) { TextFormat::Html } else { TextFormat::Plain })
-        }
+        | "msg" | "zip" => promised(&extension, text)?,
         known if EXTENSIONS.contains(&known) => Kind::Text(TextFormat::Plain),
         _ => return Err(ExtractError::UnsupportedFormat { extension }),
     };
@@ -79,6 +77,25 @@ pub(crate) fn detect(file_name: &str, head: &[u8]) -> Result<Kind, ExtractError>
 pub(crate) fn extension(file_name: &str) -> String {
     let extension = Path::new(file_name).extension();
     extension.map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default()
+}
+
+/// What reads a file whose name promises an inside, and whose first bytes do not.
+fn promised(extension: &str, text: &[u8]) -> Result<Kind, ExtractError> {
+    if is_html(text) {
+        return Ok(Kind::Disguised(TextFormat::Html));
+    }
+    match extension {
+        // Programs export tables of text under this name.
+        "xls" => Ok(Kind::Disguised(TextFormat::Plain)),
+        _ if text.is_empty() => Ok(Kind::Text(TextFormat::Plain)),
+        _ => Err(broken(extension)),
+    }
+}
+
+/// It is not what its name says, nor text that anybody wrote.
+pub(crate) fn broken(extension: &str) -> ExtractError {
+    let format = extension.to_uppercase();
+    ExtractError::Malformed { format, detail: "it does not begin as such a file does".to_owned() }
 }
 
 /// The error page of a server is saved under the name of the file that it should have been.
@@ -104,15 +121,26 @@ mod tests {
     }
 
     #[test]
-    fn text_under_another_name_is_text() {
-        assert_eq!(detect("a.docx", b"text"), Ok(Kind::Disguised(TextFormat::Plain)));
+    fn only_text_that_programs_save_under_another_name_is_text() {
+        assert_eq!(detect("a.xls", b"text"), Ok(Kind::Disguised(TextFormat::Plain)));
+        for name in
+            ["a.rtf", "a.docx", "a.pdf", "a.pptx", "a.xlsx", "a.epub", "a.odt", "a.msg", "a.zip"]
+        {
+            let told = detect(name, b"text").unwrap_err().to_string();
+            let format = name[2..].to_uppercase();
+            assert_eq!(
+                told,
+                format!("the file is no readable {format}: it does not begin as such a file does")
+            );
+            assert_eq!(detect(name, b" \n"), Ok(Kind::Text(TextFormat::Plain)), "{name}");
+        }
         assert_eq!(detect("a.PDF", b"\n<!DOCTYPE html><p>"), Ok(Kind::Disguised(TextFormat::Html)));
     }
 
     #[test]
     fn every_extension_that_is_listed_is_known() {
         for extension in EXTENSIONS {
-            assert!(detect(&format!("a.{extension}"), b"text").is_ok(), "{extension}");
+            assert!(detect(&format!("a.{extension}"), b"<html>").is_ok(), "{extension}");
         }
     }
 }

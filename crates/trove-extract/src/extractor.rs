@@ -10,10 +10,10 @@ use trove_domain::port::{ExtractError, ExtractedText, Resource, TextExtractor};
 
 use crate::archive::Source;
 use crate::budget::{Budget, Meter};
-use crate::detect::{HEAD_BYTES, Kind, detect};
+use crate::detect::{HEAD_BYTES, Kind, broken, detect, extension};
 use crate::extensions::EXTENSIONS;
 use crate::text::TextFormat;
-use crate::{archive_files, compound, mail, pdf, rtf, text};
+use crate::{archive_files, charset, compound, mail, pdf, rtf, text};
 
 /// Understands all formats, in the process that asks.
 ///
@@ -138,6 +138,9 @@ pub(crate) fn read(
     };
     match kind {
         Kind::Text(format) => text::extract(&content, format, meter),
+        Kind::Disguised(TextFormat::Plain) if !charset::is_clean(&content) => {
+            Err(broken(&extension(file_name)))
+        }
         Kind::Disguised(format) => {
             let text = text::extract(&content, format, meter)?;
             let name = if format == TextFormat::Html { "a web page" } else { "plain text" };

@@ -81,6 +81,20 @@ pub enum Refusal {
         /// What it says.
         limit: u64,
     },
+    /// A form has more parts than the limit.
+    TooManyParts {
+        /// The part that there are too many of.
+        part: &'static str,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// A part of a form that is no file is larger than the limit.
+    PartTooLarge {
+        /// The part.
+        part: &'static str,
+        /// The limit in bytes.
+        limit: usize,
+    },
     /// The body holds more JSON values than the limit.
     TooManyValues,
     /// The request asks for another protocol.
@@ -132,12 +146,13 @@ impl Refusal {
             Self::Unauthenticated => Some(ErrorKind::Unauthenticated),
             Self::Forbidden { .. } | Self::ForeignOrigin => Some(ErrorKind::Forbidden),
             Self::NoVectorDb | Self::NotImplemented { .. } => Some(ErrorKind::Unsupported),
-            Self::Coded { .. } => Some(ErrorKind::Invalid),
+            Self::Coded { .. } | Self::TooManyParts { .. } => Some(ErrorKind::Invalid),
             Self::NoSuchPath => Some(ErrorKind::NotFound),
             Self::DeadlineExceeded => Some(ErrorKind::DeadlineExceeded),
             Self::MethodNotAllowed { .. }
             | Self::PayloadTooLarge
             | Self::UploadTooLarge { .. }
+            | Self::PartTooLarge { .. }
             | Self::TooManyValues
             | Self::Upgrade
             | Self::CompressedBody
@@ -154,9 +169,13 @@ impl Refusal {
             (None, Self::MethodNotAllowed { .. }) => {
                 (StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED")
             }
-            (None, Self::PayloadTooLarge | Self::UploadTooLarge { .. } | Self::TooManyValues) => {
-                (StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE")
-            }
+            (
+                None,
+                Self::PayloadTooLarge
+                | Self::UploadTooLarge { .. }
+                | Self::PartTooLarge { .. }
+                | Self::TooManyValues,
+            ) => (StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE"),
             (None, Self::CompressedBody) => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE")
             }
@@ -185,6 +204,11 @@ impl Refusal {
             Self::UploadTooLarge { setting, limit } => {
                 format!("more than {limit} bytes are not accepted at once ({setting})")
             }
+            Self::TooManyParts { part, limit } => format!(
+                "{part}: a form has at most {limit} parts; put more files than that into one ZIP \
+                 archive, or into several requests"
+            ),
+            Self::PartTooLarge { part, limit } => format!("{part}: more than {limit} bytes"),
             Self::TooManyValues => format!("the body holds more than {VALUES_MAX} JSON values"),
             Self::Upgrade => {
                 "this server speaks no other protocol; send the request without `Upgrade`"

@@ -13,6 +13,8 @@ mod sitemap;
 mod source;
 mod state;
 
+use std::time::Duration;
+
 pub(crate) use source::Web;
 
 /// Bounds of one crawl.
@@ -22,11 +24,13 @@ pub struct CrawlLimits {
     pub pages: usize,
     /// Most links from the first page to one that is read.
     pub depth: u16,
+    /// How long the first page may take to say whether the site can be read.
+    pub check: Duration,
 }
 
 impl Default for CrawlLimits {
-    /// 20,000 pages, 100 links away.
+    /// 20,000 pages, 100 links away, 15 seconds.
     fn default() -> Self {
-        Self { pages: 20_000, depth: 100 }
+        Self { pages: 20_000, depth: 100, check: Duration::from_secs(15) }
     }
 }

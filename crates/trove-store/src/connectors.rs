@@ -7,10 +7,15 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel_async::{AsyncConnection, RunQueryDsl};
 use serde_json::{Map, Value};
+use trove_domain::cc_pair::CcPairStatus;
 use trove_domain::connector::{Connector, ConnectorDetails};
 use trove_domain::error::StoreError;
 use trove_domain::id::{ConnectorId, CredentialId};
-use trove_domain::port::{ConnectorRefusal, ConnectorRemoval, ConnectorStore, NewConnector};
+use trove_domain::indexing::IndexingTrigger;
+use trove_domain::port::{
+    ConnectorRefusal, ConnectorRemoval, ConnectorReplacement, ConnectorStore, NewConnector,
+    WantedOfPairs,
+};
 use trove_domain::stored_file::StoredFile;
 
 use crate::Store;
@@ -121,16 +126,47 @@ macro_rules! columns {
     };
 }
 
+/// Asks the pairs of a connector that a schedule runs for something.
+macro_rules! ask_pairs {
+    ($conn:expr, $connector:expr, $wanted:expr) => {{
+        let pairs: Vec<i32> = if $wanted == WantedOfPairs::default() {
+            Vec::new()
+        } else {
+            cc_pair::table
+                .filter(cc_pair::connector_id.eq($connector))
+                .filter(cc_pair::run_by.eq("schedule"))
+                .order(cc_pair::id)
+                .select(cc_pair::id)
+                .load($conn)
+                .await?
+        };
+        $conn.lock_pairs(&pairs).await?;
+        let living = || {
+            cc_pair::table
+                .filter(cc_pair::id.eq_any(pairs.clone()))
+                .filter(cc_pair::status.ne(CcPairStatus::Deleting.as_str()))
+        };
+        if $wanted.update {
+            diesel::update(living().filter(cc_pair::indexing_trigger.is_null()))
+                .set(cc_pair::indexing_trigger.eq(Some(IndexingTrigger::Update.as_str())))
+                .execute($conn)
+                .await?;
+        }
+        if $wanted.prune {
+            diesel::update(living()).set(cc_pair::prune_requested.eq(true)).execute($conn).await?;
+        }
+    }};
+}
+
 impl Store {
-    /// Replaces what was decided about a connector, and makes the files real that it then names.
+    /// Replaces what was decided about a connector, makes the files real that it then names, and
+    /// asks its pairs for what is wanted of them.
     pub(crate) async fn replace_connector(
         &self,
-        id: ConnectorId,
-        present: &ConnectorDetails,
-        details: ConnectorDetails,
-        now: DateTime<Utc>,
+        replacement: ConnectorReplacement,
         files: &[StoredFile],
     ) -> Result<Result<Connector, ConnectorRefusal>, StoreError> {
+        let ConnectorReplacement { id, present, details, wanted, now } = replacement;
         let superseded = Err(ConnectorRefusal::Superseded);
         let replaced = transact!(self, "connector.replace", refused superseded, |conn| {
             conn.lock_connector(id.0).await?;
@@ -139,7 +175,7 @@ impl Store {
             if found.built_in {
                 return Ok(Err(ConnectorRefusal::BuiltIn));
             }
-            if found.details != *present {
+            if found.details != present {
                 return Ok(Err(ConnectorRefusal::Superseded));
             }
             if is_taken!(conn, details, id.0) {
@@ -152,6 +188,7 @@ impl Store {
             if !finish!(conn, files) {
                 return Err(Failure::Refused);
             }
+            ask_pairs!(conn, id.0, wanted);
             Ok(get!(conn, id.0).ok_or(ConnectorRefusal::Missing))
         });
         match replaced {
@@ -230,7 +267,9 @@ impl ConnectorStore for Store {
         details: ConnectorDetails,
         now: DateTime<Utc>,
     ) -> Result<Result<Connector, ConnectorRefusal>, StoreError> {
-        self.replace_connector(id, present, details, now, &[]).await
+        let (present, wanted) = (present.clone(), WantedOfPairs::default());
+        self.replace_connector(ConnectorReplacement { id, present, details, wanted, now }, &[])
+            .await
     }
 
     #[tracing::instrument(name = "db.connector.remove", skip_all, fields(connector.id = %id))]

@@ -64,6 +64,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "20261122020000_add_unfinished_files",
     "20261122030000_create_external_access",
     "20261122040000_scope_external_groups",
+    "20261122050000_add_idle_files",
 ];
 
 const REGISTER: &str =

@@ -407,10 +407,6 @@ impl CcPairStore for Store {
         self.pause_scheduled(id, paused, now).await
     }
 
-    async fn request_update(&self, id: CcPairId) -> Result<bool, StoreError> {
-        self.ask_for_update(id).await
-    }
-
     async fn swap_credential(
         &self,
         connector: ConnectorId,

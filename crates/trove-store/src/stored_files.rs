@@ -78,6 +78,24 @@ macro_rules! finish {
 }
 pub(crate) use finish;
 
+/// Finished, made before some time, and not kept since.
+macro_rules! idle {
+    ($before:expr) => {
+        diesel::dsl::not(stored_file::unfinished)
+            .and(stored_file::created_at.lt(Time($before)))
+            .and(
+                stored_file::needed_at
+                    .is_null()
+                    .or(stored_file::needed_at.assume_not_null().lt(Time($before))),
+            )
+    };
+}
+
+fn keys(ids: Vec<String>) -> Result<Vec<FileKey>, Failure> {
+    let key = |id: String| FileKey::new(id.clone()).map_err(corrupt("stored_file", &id));
+    ids.into_iter().map(key).collect()
+}
+
 #[async_trait]
 impl StoredFileStore for Store {
     #[tracing::instrument(name = "db.stored_file.reserve", skip_all)]
@@ -120,8 +138,7 @@ impl StoredFileStore for Store {
         files: &[StoredFile],
         connector: ConnectorReplacement,
     ) -> Result<Result<Connector, ConnectorRefusal>, StoreError> {
-        let ConnectorReplacement { id, present, details, now } = connector;
-        self.replace_connector(id, &present, details, now, files).await
+        self.replace_connector(connector, files).await
     }
 
     #[tracing::instrument(name = "db.stored_file.find", skip_all)]
@@ -158,8 +175,65 @@ impl StoredFileStore for Store {
                 .select(stored_file::id)
                 .load(conn)
                 .await?;
-            let key = |id: String| FileKey::new(id.clone()).map_err(corrupt("stored_file", &id));
-            ids.into_iter().map(key).collect::<Result<Vec<_>, Failure>>()
+            keys(ids)
+        })
+    }
+
+    #[tracing::instrument(name = "db.stored_file.keep", skip_all)]
+    async fn keep(&self, ids: &[FileKey], now: DateTime<Utc>) -> Result<(), StoreError> {
+        transact!(self, "stored_file.keep", |conn| {
+            for ids in ids.chunks(KEYS_MAX) {
+                let named = stored_file::id.eq_any(ids.iter().map(FileKey::as_str));
+                diesel::update(stored_file::table.filter(named))
+                    .set(stored_file::needed_at.eq(Some(Time(now))))
+                    .execute(conn)
+                    .await?;
+            }
+            Ok(())
+        })
+    }
+
+    #[tracing::instrument(name = "db.stored_file.list_idle", skip_all)]
+    async fn list_idle(
+        &self,
+        before: DateTime<Utc>,
+        after: Option<&FileKey>,
+        limit: u32,
+    ) -> Result<Vec<FileKey>, StoreError> {
+        read!(self, "stored_file.list_idle", |conn| {
+            let ids: Vec<String> = stored_file::table
+                .filter(idle!(before))
+                .filter(stored_file::id.gt(after.map_or("", FileKey::as_str)))
+                .order(stored_file::id)
+                .limit(i64::from(limit))
+                .select(stored_file::id)
+                .load(conn)
+                .await?;
+            keys(ids)
+        })
+    }
+
+    #[tracing::instrument(name = "db.stored_file.retire", skip_all)]
+    async fn retire(
+        &self,
+        ids: &[FileKey],
+        before: DateTime<Utc>,
+    ) -> Result<Vec<FileKey>, StoreError> {
+        transact!(self, "stored_file.retire", |conn| {
+            let mut retired = Vec::new();
+            for ids in ids.chunks(KEYS_MAX) {
+                let named = stored_file::id.eq_any(ids.iter().map(FileKey::as_str));
+                // One statement decides and does it: whoever keeps a file comes before or after.
+                let changed: Vec<String> =
+                    diesel::update(stored_file::table.filter(named).filter(idle!(before)))
+                        .set(stored_file::unfinished.eq(true))
+                        .returning(stored_file::id)
+                        .get_results(conn)
+                        .await?;
+                retired.extend(keys(changed)?);
+            }
+            retired.sort();
+            Ok(retired)
         })
     }
 

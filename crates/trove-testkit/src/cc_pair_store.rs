@@ -55,7 +55,6 @@ macro_rules! cc_pair_store_contract {
                 who_sees_a_pair_sees_whether_it_can_be_changed,
                 a_scheduled_pair_is_renamed,
                 a_scheduled_pair_is_paused_and_goes_on,
-                a_run_and_a_look_at_what_is_gone_are_asked_for,
                 a_pair_gets_another_credential,
             ]
         );

@@ -56,6 +56,7 @@ macro_rules! pair_task_store_contract {
                 a_deletion_marks_the_documents_of_the_pair,
                 a_pair_with_documents_is_not_gone,
                 a_deleted_pair_takes_its_connector_along_unless_another_one_needs_it,
+                a_connector_that_goes_gets_no_other_pair,
                 two_deletions_share_a_document,
                 a_deletion_that_fails_says_why,
                 tasks_of_pairs_are_found,

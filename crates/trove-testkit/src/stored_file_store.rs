@@ -3,12 +3,15 @@
 use serde_json::json;
 use trove_domain::connector::Connector;
 use trove_domain::id::{ConnectorId, UserId};
+use trove_domain::indexing::IndexingTrigger;
 use trove_domain::port::{
-    ConnectorRefusal, ConnectorReplacement, FileKey, NewConnector, UserChange,
+    ConnectorRefusal, ConnectorReplacement, FileKey, NewConnector, UserChange, WantedOfPairs,
 };
 use trove_domain::stored_file::{FileOrigin, StoredFile};
 
 use crate::connector_store::connector_details;
+use crate::index_attempt_store::begin;
+use crate::pair_task_store::active;
 use crate::stores::{Stores, at, new_job};
 
 /// Turns the suite into one test for each obligation. `$start` is a future of an `Option` of
@@ -28,6 +31,11 @@ macro_rules! stored_file_store_contract {
                 a_file_outlasts_its_owner,
                 a_connector_gets_its_files_in_one_step,
                 a_refused_replacement_finishes_nothing,
+                pairs_are_asked_for_what_the_change_of_files_wants,
+                idle_files_are_listed_by_rising_id,
+                a_file_that_is_kept_is_not_idle,
+                what_was_kept_meanwhile_is_not_retired,
+                a_retired_file_is_none,
             ]
         );
     };
@@ -140,7 +148,8 @@ fn naming(connector: &Connector, id: &str) -> ConnectorReplacement {
     let mut details = connector.details.clone();
     details.config.insert("file_locations".to_owned(), json!([id]));
     let (id, present) = (connector.id, connector.details.clone());
-    ConnectorReplacement { id, present, details, now: at(9) }
+    let wanted = WantedOfPairs::default();
+    ConnectorReplacement { id, present, details, wanted, now: at(9) }
 }
 
 /// Neither names what is not there, nor is there what nobody names.
@@ -171,4 +180,89 @@ pub async fn a_refused_replacement_finishes_nothing(stores: &Stores) {
     assert_eq!(refused(&both[..1], missing).await, ConnectorRefusal::Missing);
     assert_eq!(stores.connectors.get(before.id).await.unwrap(), Some(before));
     assert_eq!(unfinished(stores).await, ["a"]);
+}
+
+/// In the same step, so that no crash comes between. Also while a pair runs: what has changed
+/// meanwhile is for the run after it.
+pub async fn pairs_are_asked_for_what_the_change_of_files_wants(stores: &Stores) {
+    let pair = active(stores, "runs", &[]).await;
+    let asked = async || {
+        let runs = stores.attempts.schedules(None, 100).await.unwrap();
+        let trigger = runs.into_iter().find(|(id, _)| *id == pair).unwrap().1.trigger;
+        let prunings = stores.tasks.prune_schedules(None, 100).await.unwrap();
+        let prune = prunings.iter().any(|(id, how)| *id == pair && how.is_requested);
+        (trigger, prune)
+    };
+    let of = stores.pairs.get(pair).await.unwrap().unwrap().connector;
+    let change = async |file_id: &str, update, prune| {
+        let present = stores.connectors.get(of).await.unwrap().unwrap();
+        reserve(stores, &[file_id]).await;
+        let wanted = WantedOfPairs { update, prune };
+        let change = ConnectorReplacement { wanted, ..naming(&present, file_id) };
+        stores.files.finish_into(&[file(file_id, None)], change).await.unwrap().unwrap();
+    };
+    change("a", false, false).await;
+    assert_eq!(asked().await, (None, false));
+    change("b", true, false).await;
+    assert_eq!(asked().await, (Some(IndexingTrigger::Update), false));
+    change("c", false, true).await;
+    assert_eq!(asked().await, (Some(IndexingTrigger::Update), true));
+    stores.attempts.set_trigger(&[pair], IndexingTrigger::Reindex).await.unwrap();
+    change("d", true, true).await;
+    assert_eq!(asked().await, (Some(IndexingTrigger::Reindex), true));
+    begin(stores, pair, 4000).await;
+    assert_eq!(asked().await.0, None);
+    change("e", true, false).await;
+    assert_eq!(asked().await.0, Some(IndexingTrigger::Update));
+}
+
+/// Those that are: made at 7.
+async fn finished(stores: &Stores, ids: &[&str]) {
+    reserve(stores, ids).await;
+    let files: Vec<StoredFile> = ids.iter().map(|id| file(id, None)).collect();
+    assert!(stores.files.finish(&files).await.unwrap());
+}
+
+/// What is unfinished is not among them, however old it is.
+pub async fn idle_files_are_listed_by_rising_id(stores: &Stores) {
+    finished(stores, &["c", "a", "b"]).await;
+    reserve(stores, &["0", "d"]).await;
+    assert_eq!(stores.files.list_idle(at(7), None, 9).await.unwrap(), []);
+    let page = stores.files.list_idle(at(8), None, 2).await.unwrap();
+    assert_eq!(page, [key("a"), key("b")]);
+    let page = stores.files.list_idle(at(8), Some(&page[1]), 2).await.unwrap();
+    assert_eq!(page, [key("c")]);
+}
+
+/// For as long as a new one is not.
+pub async fn a_file_that_is_kept_is_not_idle(stores: &Stores) {
+    finished(stores, &["a", "b"]).await;
+    stores.files.keep(&[key("a"), key("missing")], at(20)).await.unwrap();
+    assert_eq!(stores.files.list_idle(at(20), None, 9).await.unwrap(), [key("b")]);
+    assert_eq!(stores.files.list_idle(at(21), None, 9).await.unwrap(), [key("a"), key("b")]);
+    assert_eq!(found(stores, &["a"]).await, [file("a", None)], "nothing else has changed");
+}
+
+/// Nor what is new, unfinished or unknown.
+pub async fn what_was_kept_meanwhile_is_not_retired(stores: &Stores) {
+    finished(stores, &["a", "b", "c"]).await;
+    reserve(stores, &["d"]).await;
+    let all = [key("a"), key("b"), key("d"), key("missing")];
+    assert_eq!(stores.files.retire(&all, at(7)).await.unwrap(), []);
+    stores.files.keep(&[key("a")], at(20)).await.unwrap();
+    assert_eq!(stores.files.retire(&all, at(20)).await.unwrap(), [key("b")]);
+    assert_eq!(stores.files.retire(&all, at(20)).await.unwrap(), [], "once");
+    assert_eq!(found(stores, &["a", "b", "c"]).await, [file("a", None), file("c", None)]);
+}
+
+/// It is removed like an upload that did not end, and nobody keeps or finishes it.
+pub async fn a_retired_file_is_none(stores: &Stores) {
+    finished(stores, &["a"]).await;
+    assert_eq!(stores.files.retire(&[key("a")], at(8)).await.unwrap(), [key("a")]);
+    stores.files.keep(&[key("a")], at(20)).await.unwrap();
+    assert_eq!(found(stores, &["a"]).await, []);
+    assert_eq!(unfinished(stores).await, ["a"]);
+    assert_eq!(stores.files.list_idle(at(99), None, 9).await.unwrap(), []);
+    stores.files.forget(&[key("a")]).await.unwrap();
+    assert!(unfinished(stores).await.is_empty());
 }

@@ -278,7 +278,7 @@ async fn kill(rounds: u64, seed: u64, database: Option<&str>) {
 }
 
 /// How many kills there are: as many as `TROVE_TEST_KILLS` said when the tests were built.
-fn rounds(usual: u64) -> u64 {
+pub(super) fn rounds(usual: u64) -> u64 {
     option_env!("TROVE_TEST_KILLS").and_then(|rounds| rounds.parse().ok()).unwrap_or(usual)
 }
 

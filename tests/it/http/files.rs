@@ -30,7 +30,7 @@ use trove_testkit::zips::zip;
 use super::connectors::{body, create, with};
 use crate::server::{Answer, Client, Server};
 
-const ADMIN: &str = "/api/manage/admin/connector";
+pub(super) const ADMIN: &str = "/api/manage/admin/connector";
 pub(super) const UPLOAD: &str = "/api/manage/admin/connector/file/upload";
 
 /// A server with a place for files, and sources that read them.
@@ -107,7 +107,7 @@ impl Files {
     }
 
     /// Begins and does all runs that are due.
-    async fn index(&self, is_so: impl AsyncFn() -> bool) {
+    pub(super) async fn index(&self, is_so: impl AsyncFn() -> bool) {
         let (engine, stop) = (self.server.engine.clone(), CancellationToken::new());
         let token = stop.clone();
         let task = TaskTracker::new().spawn(async move { engine.run_indexing(&token).await });
@@ -127,7 +127,7 @@ pub(super) fn file<'a>(name: &'a str, content: &'a [u8]) -> Part<'a> {
     ("files", Some(name), None, content)
 }
 
-fn removal(ids: &str) -> Part<'_> {
+pub(super) fn removal(ids: &str) -> Part<'_> {
     ("file_ids_to_remove", None, None, ids.as_bytes())
 }
 
@@ -160,18 +160,18 @@ pub(super) async fn upload(client: &Client<'_>, parts: &[Part<'_>]) -> Answer {
 }
 
 /// Uploads a file; answers its id.
-async fn uploaded(client: &Client<'_>, name: &str, content: &[u8]) -> Value {
+pub(super) async fn uploaded(client: &Client<'_>, name: &str, content: &[u8]) -> Value {
     upload(client, &[file(name, content)]).await.ok()["file_paths"][0].clone()
 }
 
-fn reading(name: &str, config: Value) -> Value {
+pub(super) fn reading(name: &str, config: Value) -> Value {
     let mut connector = body(name, "file");
     connector["connector_specific_config"] = config;
     connector
 }
 
 /// A connector of files and its pair.
-async fn connected(client: &Client<'_>, name: &str, config: Value) -> (i64, CcPairId) {
+pub(super) async fn connected(client: &Client<'_>, name: &str, config: Value) -> (i64, CcPairId) {
     let connector = create(client, reading(name, config)).await;
     let credential = json!({"credential_json": {}, "source": "file", "admin_public": true,
         "curator_public": false, "groups": [], "name": name});
@@ -182,11 +182,11 @@ async fn connected(client: &Client<'_>, name: &str, config: Value) -> (i64, CcPa
     (connector, CcPairId(i32::try_from(pair).unwrap()))
 }
 
-async fn update(client: &Client<'_>, connector: i64, parts: &[Part<'_>]) -> Answer {
+pub(super) async fn update(client: &Client<'_>, connector: i64, parts: &[Part<'_>]) -> Answer {
     send(client, &format!("{ADMIN}/{connector}/files/update"), form(parts)).await
 }
 
-async fn names(client: &Client<'_>, connector: i64) -> Vec<String> {
+pub(super) async fn names(client: &Client<'_>, connector: i64) -> Vec<String> {
     let listed = client.get(&format!("{ADMIN}/{connector}/files")).await.ok();
     let files = listed["files"].as_array().unwrap().clone();
     files.iter().map(|file| file["file_name"].as_str().unwrap().to_owned()).collect()

@@ -4,6 +4,7 @@ use std::fs;
 
 use bytes::Bytes;
 use reqwest::Method;
+use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use trove_domain::access::Role;
 use trove_domain::id::UserId;
@@ -11,7 +12,9 @@ use trove_domain::port::{Clock, FileKey};
 use trove_engine::files::UploadLimits;
 use trove_testkit::zips::{Zip, ZipEntry, zip};
 
-use super::files::{Files, Part, UPLOAD, file, form, send, upload};
+use super::files::{
+    ADMIN, Files, Part, UPLOAD, connected, file, form, removal, send, update, upload, uploaded,
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_form_has_no_files() {
@@ -199,4 +202,161 @@ async fn the_start_removes_what_did_not_come_to_its_end() {
     assert_eq!(files.server.engine.sweep_files().await.unwrap(), 3);
     files.assert_stored(1).await;
     assert_eq!(files.server.engine.sweep_files().await.unwrap(), 0);
+}
+
+/// Each file is written to the disk by itself, so that many of them take long.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_has_a_bounded_number_of_parts() {
+    let files = Files::start().await;
+    let admin = files.server.caller(Role::Admin).await;
+    let parts = |count: usize| -> Vec<Part<'_>> { vec![("other", None, None, b""); count] };
+    let mut fits = parts(999);
+    fits.push(file("a.txt", b"1"));
+    upload(&admin, &fits).await.ok();
+    fits.push(file("b.txt", b"2"));
+    let detail = upload(&admin, &fits).await.refused(400, "INVALID_INPUT");
+    assert!(detail.starts_with("files: a form has at most 1000 parts; "), "{detail}");
+    files.assert_stored(1).await;
+    let a = uploaded(&admin, "a.txt", b"one").await;
+    let (connector, _) = connected(&admin, "c", json!({"file_locations": [a]})).await;
+    let long = format!("[{}]", " ".repeat(1 << 20));
+    let detail = update(&admin, connector, &[removal(&long)]).await;
+    let detail = detail.refused(413, "PAYLOAD_TOO_LARGE");
+    assert_eq!(detail, "file_ids_to_remove: more than 1048576 bytes");
+    let unpaired = update(&admin, connector, &[removal(r#"["\ud800"]"#)]).await;
+    unpaired.refused(400, "INVALID_INPUT");
+    let about = zip(&[(".onyx_metadata.json", br#"{"a.txt": {"link": "\ud800"}}"#)]);
+    let detail = upload(&admin, &[file("a.zip", &about)]).await.refused(400, "INVALID_INPUT");
+    assert!(detail.starts_with("Unable to load .onyx_metadata.json: "), "{detail}");
+    files.assert_stored(2).await;
+}
+
+/// What becomes of a hostile file when it is indexed.
+#[derive(Clone, Copy)]
+enum Fate {
+    /// A document is made of it.
+    Read,
+    /// It is a failure that says this.
+    Failed(&'static str),
+    /// The rules leave it out, or there is no text in it.
+    LeftOut,
+    /// Any of them.
+    Any,
+}
+
+/// A document of words with this body.
+fn docx(body: &str) -> Vec<u8> {
+    zip(&[("[Content_Types].xml", b"<Types/>"), ("word/document.xml", body.as_bytes())])
+}
+
+/// Entities that would be a thousand million words.
+fn laughs(inside: &str) -> String {
+    let laugh = |n: u32| format!("<!ENTITY l{n} \"{}\">", format!("&l{};", n - 1).repeat(10));
+    let laughs: String = (1..10).map(laugh).collect();
+    format!("<!DOCTYPE a [<!ENTITY l0 \"ha\">{laughs}]>{inside}")
+}
+
+fn deep_pdf() -> Vec<u8> {
+    let deep = "[".repeat(20_000);
+    format!(
+        "%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R /X {deep} >>\nendobj\n2 0 obj\n\
+         << /Type /Pages /Kids [2 0 R 2 0 R] /Count 1000000000 >>\nendobj\n\
+         trailer << /Size 3 /Root 1 0 R >>\n%%EOF"
+    )
+    .into_bytes()
+}
+
+fn hostile_files() -> Vec<(&'static str, Vec<u8>, Fate)> {
+    let dull = vec![0; 64 << 20];
+    let bomb = ZipEntry::deflated("bomb.txt", &dull);
+    let shared = (0..5000).fold(Zip::default().with(&bomb), |zip, _| zip.list(&bomb));
+    let nest = |times: usize, other: &[(&str, &[u8])]| {
+        (0..times).fold(zip(&[("a.txt", b"words")]), |inner, _| {
+            let mut entries = vec![("r.zip", inner.as_slice())];
+            entries.extend(other);
+            zip(&entries)
+        })
+    };
+    let words = ZipEntry::stored("a.txt", b"some words");
+    let lying = |size| Zip::default().with(&ZipEntry { size, ..words.clone() }).finish();
+    let nothing = ZipEntry::stored("a", b"");
+    let million = (0..1_000_000).fold(Zip::default().with(&nothing), |zip, _| zip.list(&nothing));
+    let tricks = zip(&[
+        ("../../x.txt", b"words"),
+        ("/etc/y.txt", b"words"),
+        ("C:\\z.txt", b"words"),
+        ("a\0b.txt", b"words"),
+        ("good.txt", b"words"),
+    ]);
+    let laughing =
+        "<w:document><w:body><w:p><w:r><w:t>x&l9;y</w:t></w:r></w:p></w:body></w:document>";
+    let mut unpaired: Vec<u8> = "\u{feff}some words and more of them than are broken"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    unpaired.extend([0x00, 0xd8, b'!', 0]);
+    vec![
+        ("good.txt", b"words".to_vec(), Fate::Read),
+        ("tricks.zip", tricks, Fate::Read),
+        ("laughs.docx", docx(&laughs(laughing)), Fate::Read),
+        ("laughs.xml", laughs("<a>x&l9;y</a>").into_bytes(), Fate::Read),
+        ("unpaired.json", br#"{"a": "\ud800 words"}"#.to_vec(), Fate::Read),
+        ("unpaired.txt", unpaired, Fate::Read),
+        ("flat.zip", Zip::default().with(&bomb).finish(), Fate::Failed("for each compressed byte")),
+        ("shared.zip", shared.finish(), Fate::Failed("for each compressed byte")),
+        ("nested.zip", nest(10, &[]), Fate::Failed("4 files in one another")),
+        ("quine.zip", nest(20, &[("x.txt", b"x")]), Fate::Failed("4 files in one another")),
+        ("deep.docx", docx(&"<w:p>".repeat(100_000)), Fate::Failed("500 elements in one another")),
+        ("deep.pdf", deep_pdf(), Fate::Any),
+        ("longer.zip", lying(u64::MAX - 1), Fate::Any),
+        ("shorter.zip", lying(2), Fate::Any),
+        ("picture.docx", b"\x89PNG\r\n\x1a\n\0\0".to_vec(), Fate::Failed("no readable DOCX")),
+        ("words.pdf", b"only words".to_vec(), Fate::Failed("no readable PDF")),
+        ("half.xlsx", docx("<w:p/>")[20..].to_vec(), Fate::Failed("no readable XLSX")),
+        ("nul.txt", b"a\0b".to_vec(), Fate::LeftOut),
+        ("program.txt", b"\x7fELF\x02\x01\x01\0\0".to_vec(), Fate::LeftOut),
+        ("words.exe", b"words".to_vec(), Fate::LeftOut),
+        ("words", b"words".to_vec(), Fate::LeftOut),
+        // The last one: it is the largest, and with it a step is over.
+        ("million.zip", million.finish(), Fate::Failed("50000 parts")),
+    ]
+}
+
+/// None of them keeps the others from being read, and each that cannot be read says why.
+#[tokio::test(flavor = "multi_thread")]
+async fn hostile_files_are_read_or_say_why_not() {
+    let files = Files::start().await;
+    let admin = files.server.caller(Role::Admin).await;
+    let hostile = hostile_files();
+    let parts: Vec<Part<'_>> =
+        hostile.iter().map(|(name, content, _)| file(name, content)).collect();
+    let stored = send(&admin, &format!("{UPLOAD}?unzip=false"), form(&parts)).await.ok();
+    let config = json!({"file_locations": stored["file_paths"]});
+    let (connector, pair) = connected(&admin, "hostile", config).await;
+    let path = format!("/api/manage/admin/cc-pair/{pair}");
+    let shown = async || admin.get(&path).await.ok();
+    // More than a tenth of them fails.
+    files.index(async || shown().await["last_index_attempt_status"] == "failed").await;
+    let errors = admin.get(&format!("{path}/errors?page_size=100")).await.ok();
+    let errors: Vec<&Value> = errors["items"].as_array().unwrap().iter().collect();
+    let listed = files.server.engine.backends().documents.list_by_pair(pair, None, 100).await;
+    let listed: Vec<String> =
+        listed.unwrap().items.into_iter().map(|document| document.id.into_string()).collect();
+    for (n, (name, _, fate)) in hostile.iter().enumerate() {
+        let id = format!("FILE_CONNECTOR__{}", stored["file_paths"][n].as_str().unwrap());
+        let told = errors.iter().find(|error| error["document_id"] == id.as_str());
+        let told = told.map(|error| error["failure_message"].as_str().unwrap());
+        let is_read = listed.contains(&id);
+        match *fate {
+            Fate::Read => assert_eq!((is_read, told), (true, None), "{name}"),
+            Fate::Failed(reason) => {
+                let told = told.unwrap_or_else(|| panic!("{name} is no failure"));
+                assert!(told.starts_with(name) && told.contains(reason), "{name}: {told}");
+                assert!(told.len() < 1000 && !is_read, "{name}: {told}");
+            }
+            Fate::LeftOut => assert_eq!((is_read, told), (false, None), "{name}"),
+            Fate::Any => assert!(!(is_read && told.is_some()), "{name}: {told:?}"),
+        }
+    }
+    admin.get(&format!("{ADMIN}/{connector}/files")).await.ok();
 }

@@ -10,6 +10,7 @@ pub(crate) mod connectors;
 mod credentials;
 mod document_sets;
 mod files;
+mod files_connected;
 mod files_hostile;
 mod flags;
 mod hostile;

@@ -101,7 +101,11 @@ async fn what_cannot_work_is_told_at_once() {
     let detail = refused(json!({"down": 1}), "web", good, "public").await;
     assert_eq!(detail, "Connector validation error: example.com does not answer");
     let detail = refused(json!({"slow": 1}), "web", good, "public").await;
-    assert_eq!(detail, "Connector validation error: the source does not answer in time");
+    assert_eq!(
+        detail,
+        "Connector validation error: web did not say within 1 ms whether it can be read \
+         (indexing.source_check_timeout_ms); look whether it answers, and try again"
+    );
     let detail = refused(json!({}), "google_drive", drive, "public").await;
     assert_eq!(detail, "Connector validation error: the token is refused");
     let detail = refused(json!({}), "web", good, "sync").await;

@@ -89,7 +89,7 @@ impl Play {
     pub(super) fn skipping(mut self, name: &str) -> Self {
         if let Self::Step(step) = &mut self {
             let reason = "of no type that is indexed".to_owned();
-            step.skipped.push(Skipped { name: name.to_owned(), reason });
+            step.skipped.push(Skipped { id: name.to_owned(), reason });
         }
         self
     }

@@ -66,6 +66,11 @@ pub async fn run(config: Config, print_admin_key: bool) -> Result<u8, Failure> {
             Ok(())
         });
     }
+    let (engine, stop) = (deployment.engine.clone(), lifecycle.stop().clone());
+    lifecycle.spawn("the sweep of files", async move {
+        engine.run_file_sweeps(&stop).await;
+        Ok(())
+    });
     tracing::info!(%address, "ready");
     print(&format!("Trove is ready on http://{address}\n"))?;
 

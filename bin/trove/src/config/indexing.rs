@@ -17,8 +17,8 @@ pub struct IndexingSection {
     /// underscores, in any letter case; also `ENABLED_CONNECTOR_TYPES`. Default empty: all of them.
     #[serde(serialize_with = "show_sources", deserialize_with = "read_sources")]
     pub enabled_sources: Option<BTreeSet<DocumentSource>>,
-    /// How long a source may take to say whether it can be read, in milliseconds. Default 20 s,
-    /// within a request.
+    /// How long a source may take to say whether it can be read, in milliseconds. Default 20 s; at
+    /// most three quarters of `http.request_timeout_ms`, so that what fails can be told.
     #[serde(rename = "source_check_timeout_ms", with = "millis")]
     pub source_check_timeout: Duration,
     /// Networks inside that sources may be read from, such as `10.0.0.0/8`, separated by commas.

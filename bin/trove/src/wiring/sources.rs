@@ -54,7 +54,12 @@ pub(super) async fn open(config: &Config) -> anyhow::Result<Opened> {
         extractor: extractor(&config.ingestion),
         files: Arc::clone(&files),
         temporary,
-        crawl: CrawlLimits { pages: section.web_pages_max, ..CrawlLimits::default() },
+        crawl: CrawlLimits {
+            pages: section.web_pages_max,
+            // The page that does not answer is named before the time for the whole check is over.
+            check: super::source_check_timeout(config) * 3 / 4,
+            ..CrawlLimits::default()
+        },
     };
     Ok(Opened { files, sources: Arc::new(sources) })
 }

@@ -137,6 +137,9 @@ pub trait CcPairStore: Send + Sync + 'static {
     ) -> Result<u64, StoreError>;
 
     /// Makes a pair that a schedule runs, in status [`CcPairStatus::Scheduled`](crate::cc_pair::CcPairStatus).
+    ///
+    /// [`PairRefusal::Deleting`] when all pairs that the connector has are being deleted: it goes
+    /// with them.
     async fn associate(
         &self,
         pair: NewScheduledPair,
@@ -187,11 +190,6 @@ pub trait CcPairStore: Send + Sync + 'static {
         paused: bool,
         now: DateTime<Utc>,
     ) -> Result<Result<(), PairRefusal>, StoreError>;
-
-    /// Asks for a run out of turn, unless one is asked for already. A run that is under way may have
-    /// begun before whatever this is about: the one that is asked for comes after it. `false` when
-    /// there is no such pair.
-    async fn request_update(&self, id: CcPairId) -> Result<bool, StoreError>;
 
     /// Gives the one pair of a connector, scheduled, another credential: it keeps its documents,
     /// which are marked as changed, with `job`, and is active if it was invalid. Answers the pair.

@@ -82,9 +82,10 @@ pub struct SourceStep {
 /// Something that a source leaves out by its rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// What the source calls it.
-    pub name: String,
-    /// Why it is left out.
+    /// The id that its document would have, or what the source calls it where it would have none.
+    pub id: String,
+    /// Why it is left out, with the name that people know where that is another one. No secret is
+    /// in it.
     pub reason: String,
 }
 

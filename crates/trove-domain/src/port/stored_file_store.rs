@@ -17,8 +17,20 @@ pub struct ConnectorReplacement {
     pub present: ConnectorDetails,
     /// What it becomes.
     pub details: ConnectorDetails,
+    /// What its pairs are asked for.
+    pub wanted: WantedOfPairs,
     /// When.
     pub now: DateTime<Utc>,
+}
+
+/// What the pairs of a connector are asked for in the step that changes its files; those that are
+/// being deleted are asked for nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WantedOfPairs {
+    /// To read what is new, in a run after the one that may be under way.
+    pub update: bool,
+    /// To look for what is gone.
+    pub prune: bool,
 }
 
 /// What is known about stored files. Their contents are in a [`FileStore`](super::FileStore).
@@ -43,7 +55,8 @@ pub trait StoredFileStore: Send + Sync + 'static {
     async fn finish(&self, files: &[StoredFile]) -> Result<bool, StoreError>;
 
     /// As `finish`, and in the same step replaces what was decided about a connector, which names
-    /// them. Nothing changes with a refusal; a file that is not reserved any more is
+    /// them, and asks its pairs for what is wanted of them: whoever asked for everything gets the
+    /// changes, too. Nothing changes with a refusal; a file that is not reserved any more is
     /// [`ConnectorRefusal::Superseded`].
     async fn finish_into(
         &self,
@@ -59,6 +72,27 @@ pub trait StoredFileStore: Send + Sync + 'static {
         &self,
         after: Option<&FileKey>,
         limit: u32,
+    ) -> Result<Vec<FileKey>, StoreError>;
+
+    /// Says that somebody is about to name files: for whoever looks for idle ones they are as good
+    /// as new at `now`.
+    async fn keep(&self, ids: &[FileKey], now: DateTime<Utc>) -> Result<(), StoreError>;
+
+    /// The finished files that were made before `before` and not kept since then, by rising id; at
+    /// most `limit` after `after`. Whether anything names them, the caller finds out.
+    async fn list_idle(
+        &self,
+        before: DateTime<Utc>,
+        after: Option<&FileKey>,
+        limit: u32,
+    ) -> Result<Vec<FileKey>, StoreError>;
+
+    /// Makes those of the files unfinished that are idle still, and answers which: what was kept
+    /// meanwhile stays. From then on nobody finds them, and they are removed as what was left behind.
+    async fn retire(
+        &self,
+        ids: &[FileKey],
+        before: DateTime<Utc>,
     ) -> Result<Vec<FileKey>, StoreError>;
 
     /// Forgets files, finished or not. Their contents are to be removed before.

@@ -400,6 +400,9 @@ impl Engine {
         // Whoever adds a pair decides who else reads what the others have.
         self.require_editable_connector(caller, &found).await?;
         self.check_connectable(&found, access_type)?;
+        if self.is_being_deleted(&found).await? {
+            return Err(PairError::ConnectorDeleting(connector));
+        }
         if found.credentials.is_empty() {
             self.check_named_files(caller, &found.details, None).await?;
         }
@@ -426,6 +429,7 @@ impl Engine {
         self.shared.runs_wanted.notify_one();
         made.map_err(|refusal| match refusal {
             PairRefusal::Exists => PairError::Exists { connector, credential },
+            PairRefusal::Deleting => PairError::ConnectorDeleting(connector),
             other => PairError::of(other, CcPairId(0)),
         })
     }
@@ -466,6 +470,20 @@ impl Engine {
         id: CredentialId,
     ) -> Result<Credential, PairError> {
         Ok(self.reachable_credential(caller, id, Reach::Visible).await?)
+    }
+
+    /// Whether a connector goes with the pairs that it has: all of them are being deleted.
+    pub(crate) async fn is_being_deleted(&self, connector: &Connector) -> Result<bool, StoreError> {
+        let mut going = false;
+        for credential in &connector.credentials {
+            let pair = self.backends().cc_pairs.get_by_parts(connector.id, *credential).await?;
+            match pair.map(|pair| pair.status) {
+                None => {}
+                Some(CcPairStatus::Deleting) => going = true,
+                Some(_) => return Ok(false),
+            }
+        }
+        Ok(going)
     }
 
     /// Fails unless `caller` may change the pair.

@@ -1,15 +1,18 @@
 //! The files of a connector: which it has, and how they change.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::future::ready;
 
 use chrono::{DateTime, Utc};
+use futures::{StreamExt, stream};
 use serde_json::{Map, Value};
 use trove_domain::access::Caller;
 use trove_domain::audit::AuditAction;
 use trove_domain::connector::Connector;
 use trove_domain::id::ConnectorId;
-use trove_domain::port::{ConnectorRefusal, ConnectorReplacement, FileKey};
+use trove_domain::port::{ConnectorRefusal, ConnectorReplacement, FileKey, WantedOfPairs};
 use trove_domain::source::DocumentSource;
+use trove_domain::stored_file::StoredFile;
 
 use super::intake::Intake;
 use super::rights::{LOCATIONS, METADATA, METADATA_FILE, NAMES};
@@ -18,8 +21,12 @@ use crate::administration::ConnectorError;
 use crate::audit::{Details, details};
 use crate::{Engine, log};
 
-/// How often a change is made anew on top of somebody else's.
+/// How often a change is made anew on top of one that was not made here: changes by this process
+/// wait for each other.
 const ATTEMPTS: usize = 10;
+
+/// Contents that are looked for at the same time.
+const LOOKED_AT_ONCE: usize = 16;
 
 /// A file of a connector.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,8 +77,8 @@ fn removal(sent: Option<&str>) -> Result<BTreeSet<String>, FileError> {
 /// What has become of a connector.
 struct Changed {
     files: ConnectorFiles,
-    added: bool,
-    removal_asked: bool,
+    /// It has not changed, and still somebody wants to be sure of what is gone.
+    is_pruned: bool,
 }
 
 impl Engine {
@@ -89,9 +96,7 @@ impl Engine {
         let listed = listed(&connector.details.config);
         let keys: Vec<FileKey> =
             listed.iter().filter_map(|(id, _)| FileKey::new(id.as_str()).ok()).collect();
-        let known = self.backends().stored_files.find(&keys).await?;
-        let known: std::collections::HashMap<&str, _> =
-            known.iter().map(|file| (file.id.as_str(), file)).collect();
+        let known = self.readable(self.backends().stored_files.find(&keys).await?).await;
         let told = |(id, name): (String, String)| {
             let file = known.get(id.as_str());
             let (size_bytes, uploaded_at) =
@@ -99,6 +104,17 @@ impl Engine {
             ConnectorFile { id, name, size_bytes, uploaded_at }
         };
         Ok(listed.into_iter().map(told).collect())
+    }
+
+    /// Those of the files whose contents are there, by their ids.
+    async fn readable(&self, files: Vec<StoredFile>) -> HashMap<String, StoredFile> {
+        let Some(contents) = &self.backends().files else { return HashMap::new() };
+        let looked = files.into_iter().map(|file| async move {
+            // What cannot be asked for cannot be read either.
+            let is_there = matches!(contents.size(&file.id).await, Ok(Some(_)));
+            is_there.then(|| (file.id.as_str().to_owned(), file))
+        });
+        stream::iter(looked).buffer_unordered(LOOKED_AT_ONCE).filter_map(ready).collect().await
     }
 
     /// Gives a connector more files and takes others, in one step, and has it read them. Without
@@ -126,7 +142,10 @@ impl Engine {
             };
             intake.close().await;
             let changed = changed?;
-            engine.have_read(id, &changed).await;
+            if changed.is_pruned {
+                engine.look_for_gone(id).await;
+            }
+            engine.shared.runs_wanted.notify_one();
             Ok(changed)
         };
         let engine = self.clone();
@@ -160,6 +179,9 @@ impl Engine {
     async fn changeable(&self, caller: &Caller, id: ConnectorId) -> Result<Connector, FileError> {
         let connector = self.file_connector(caller, id).await?;
         self.require_editable_connector(caller, &connector).await?;
+        if self.is_being_deleted(&connector).await? {
+            return Err(FileError::Deleting(id));
+        }
         Ok(connector)
     }
 
@@ -169,7 +191,7 @@ impl Engine {
         let metadata = self.known_metadata(connector).await?;
         let metadata_file = config.get(METADATA_FILE).and_then(Value::as_str).map(str::to_owned);
         let files = ConnectorFiles { files: listed(config), metadata, metadata_file };
-        Ok(Changed { files, added: false, removal_asked: false })
+        Ok(Changed { files, is_pruned: false })
     }
 
     /// Changes the connector, on top of what others change at the same time.
@@ -186,9 +208,11 @@ impl Engine {
             files.map(|file| (file.id.as_str().to_owned(), file.name.clone())).collect()
         };
         let new_metadata = intake.taken().metadata.clone();
+        let _turn = self.shared.connector_turns.lock([id]).await;
         for _ in 0..ATTEMPTS {
             let present = self.changeable(caller, id).await?;
-            let all = listed(&present.details.config);
+            // Names that nobody gave are written down: an id says nothing about what a file is.
+            let all = listed(&self.with_file_names(&present.details).await?);
             let (removed, mut files): (Vec<_>, Vec<_>) =
                 all.into_iter().partition(|(id, _)| removal.contains(id));
             files.extend(new.iter().cloned());
@@ -196,14 +220,15 @@ impl Engine {
                 return Err(FileError::NothingLeft);
             }
             let names: BTreeSet<&str> = removed.iter().map(|(_, name)| name.as_str()).collect();
-            let (added, removal_asked) = (!new.is_empty(), !removal.is_empty());
-            if !added && removed.is_empty() {
-                return Ok(Changed { removal_asked, ..self.unchanged(&present).await? });
+            if new.is_empty() && removed.is_empty() {
+                let is_pruned = !removal.is_empty();
+                return Ok(Changed { is_pruned, ..self.unchanged(&present).await? });
             }
             let known = self.known_metadata(&present).await?;
             let mut details = present.details.clone();
             let file = details.config.get(METADATA_FILE).and_then(Value::as_str);
-            let mut metadata_file = file.map(str::to_owned);
+            let told = file.map(str::to_owned);
+            let mut metadata_file = told.clone();
             intake.forget_about();
             let about = metadata::merged(known.clone(), &names, &new_metadata);
             if about.is_empty() {
@@ -222,9 +247,14 @@ impl Engine {
             }
             details.prune_freq_s = details.prune_freq_s.or(Some(Connector::PRUNE_FREQ_S));
             let (present, now) = (present.details, self.backends().clock.now());
-            let replacement = ConnectorReplacement { id, present, details, now };
+            let wanted = WantedOfPairs { update: !new.is_empty(), prune: !removal.is_empty() };
+            let replacement = ConnectorReplacement { id, present, details, wanted, now };
+            // What goes may be wanted back, and a run may be reading it.
+            let gone = removed.iter().map(|(id, _)| id.as_str()).chain(told.as_deref());
+            let gone: Vec<FileKey> = gone.filter_map(|id| FileKey::new(id).ok()).collect();
+            self.backends().stored_files.keep(&gone, now).await?;
             match intake.finish_into(replacement).await? {
-                Ok(()) => return Ok(Changed { files: result, added, removal_asked }),
+                Ok(()) => return Ok(Changed { files: result, is_pruned: false }),
                 // Somebody else's change came between; this one is made on top of it.
                 Err(ConnectorRefusal::Superseded) => {}
                 Err(ConnectorRefusal::Missing) => return Err(FileError::NoSuchConnector),
@@ -233,7 +263,7 @@ impl Engine {
                 Err(ConnectorRefusal::Full) => return Err(ConnectorError::Full.into()),
             }
         }
-        Err(ConnectorError::Busy.into())
+        Err(FileError::Busy)
     }
 
     /// What is known about the files of a connector.
@@ -252,30 +282,23 @@ impl Engine {
         }
     }
 
-    /// Has a connector read what is new, and look for what is gone. The change stands: what fails
-    /// here is only told.
-    async fn have_read(&self, id: ConnectorId, changed: &Changed) {
+    /// Asks the pairs of a connector to look for what is gone. What fails here is only told.
+    async fn look_for_gone(&self, id: ConnectorId) {
         let ask = async {
             let store = &self.backends().cc_pairs;
             let connector = self.backends().connectors.get(id).await?;
             let connector = connector.ok_or(FileError::NoSuchConnector)?;
             for credential in &connector.credentials {
                 let Some(pair) = store.get_by_parts(id, *credential).await? else { continue };
-                if changed.added {
-                    store.request_update(pair.id).await?;
-                }
-                if changed.removal_asked
-                    && let Err(error) = self.request_prune(pair.id).await
-                {
-                    log::warn(&error, "a connector with fewer files was not asked to be pruned");
+                if let Err(error) = self.request_prune(pair.id).await {
+                    log::warn(&error, "a pair was not asked to look for files that are gone");
                 }
             }
             Ok::<_, FileError>(())
         };
         if let Err(error) = ask.await {
-            log::warn(&error, "a connector with other files was not asked to read them");
+            log::warn(&error, "a connector was not asked to look for files that are gone");
         }
-        self.shared.runs_wanted.notify_one();
     }
 }
 

@@ -51,6 +51,18 @@ pub enum FileError {
     /// The connector has no pair.
     #[error("No Connector-Credential Pair found for this connector")]
     NoPair,
+    /// It is being deleted.
+    #[error(
+        "connector {0} is being deleted, and its files with it; make a new connector for these \
+         files"
+    )]
+    Deleting(ConnectorId),
+    /// Others keep changing it.
+    #[error(
+        "the files of the connector were changed by others again and again meanwhile, and nothing \
+         was stored; send the request again"
+    )]
+    Busy,
     /// What is to be removed is not said in JSON.
     #[error("Invalid file_ids_to_remove format")]
     RemovalSyntax,
@@ -85,10 +97,12 @@ impl Classify for FileError {
             | Self::Metadata(_)
             | Self::Interrupted
             | Self::NotFiles
+            | Self::Deleting(_)
             | Self::RemovalSyntax
             | Self::RemovalNoList
             | Self::NothingLeft => ErrorKind::Invalid,
             Self::NoSuchConnector | Self::NoPair => ErrorKind::NotFound,
+            Self::Busy => ErrorKind::Conflict,
             Self::LostMetadata(_) => ErrorKind::Internal,
             Self::Archive(error) => error.kind(),
             Self::Connector(error) => error.kind(),

@@ -28,7 +28,7 @@ const UPLOADED: &str = "upload";
 const SITE: &str = "base_url";
 
 /// The ids that a configuration names. What has another form is refused by the source.
-fn named(details: &ConnectorDetails) -> BTreeSet<&str> {
+pub(super) fn named(details: &ConnectorDetails) -> BTreeSet<&str> {
     let config = &details.config;
     match details.source {
         DocumentSource::File => {
@@ -52,15 +52,20 @@ impl Engine {
         details: &ConnectorDetails,
         present: Option<&ConnectorDetails>,
     ) -> Result<(), ConnectorError> {
-        let mut new = named(details);
-        for known in present.into_iter().flat_map(named) {
-            new.remove(known);
-        }
-        if new.is_empty() {
+        let keys = |ids: &BTreeSet<&str>| -> Vec<FileKey> {
+            ids.iter().filter_map(|id| FileKey::new(*id).ok()).collect()
+        };
+        let (all, present) = (named(details), present.map(named).unwrap_or_default());
+        let changed: BTreeSet<&str> = all.symmetric_difference(&present).copied().collect();
+        if changed.is_empty() {
             return Ok(());
         }
-        let keys: Vec<FileKey> = new.iter().filter_map(|id| FileKey::new(*id).ok()).collect();
-        let found = self.backends().stored_files.find(&keys).await?;
+        let stored = &self.backends().stored_files;
+        // What is found from here on is there until it is named; what goes may be wanted back.
+        stored.keep(&keys(&changed), self.backends().clock.now()).await?;
+        let new: BTreeSet<&str> = all.difference(&present).copied().collect();
+        let keys = keys(&new);
+        let found = stored.find(&keys).await?;
         let found: HashMap<&str, &StoredFile> =
             found.iter().map(|file| (file.id.as_str(), file)).collect();
         let may_name = |id: &&&str| {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use trove_domain::connector::Connector;
 use trove_domain::credential::Credential;
 use trove_domain::error::{Classify, ErrorKind};
@@ -13,7 +15,15 @@ use crate::administration::credentials::CredentialError;
 
 impl Engine {
     /// The source of a pair, with its configuration and its credential as they are now.
-    pub(super) async fn open_pair(&self, pair: CcPairId) -> Result<Arc<dyn Source>, SourceError> {
+    pub(super) fn open_pair(
+        &self,
+        pair: CcPairId,
+    ) -> BoxFuture<'_, Result<Arc<dyn Source>, SourceError>> {
+        // In a box: whoever waits for it holds several futures that hold it.
+        self.open_source_of(pair).boxed()
+    }
+
+    async fn open_source_of(&self, pair: CcPairId) -> Result<Arc<dyn Source>, SourceError> {
         let backends = self.backends();
         let Some(factory) = backends.sources.clone() else {
             return Err(unavailable("no sources are read here", None));
@@ -27,7 +37,7 @@ impl Engine {
         let read: Result<_, trove_domain::error::StoreError> = read.await;
         match read {
             Ok(Some((connector, credential))) => {
-                factory.open(self.source_settings(&connector, &credential)?).await
+                factory.open(self.source_settings(&connector, &credential).await?).await
             }
             Ok(None) => {
                 let message = format!("pair {pair} is not there any more");
@@ -38,15 +48,18 @@ impl Engine {
     }
 
     /// What a source is opened with.
-    pub(crate) fn source_settings(
+    pub(crate) async fn source_settings(
         &self,
         connector: &Connector,
         credential: &Credential,
     ) -> Result<SourceSettings, SourceError> {
         let content = self.open_content(credential).map_err(told)?;
+        let config = self.with_file_names(&connector.details).await.map_err(|error| {
+            unavailable("the names of the files could not be read", Some(error.into()))
+        })?;
         Ok(SourceSettings {
             source: connector.details.source,
-            config: connector.details.config.clone(),
+            config,
             credential: content.to_json(),
         })
     }

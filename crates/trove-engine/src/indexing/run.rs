@@ -15,7 +15,7 @@ use trove_domain::port::{
 use super::reader::{Ahead, Reader};
 use super::tally::{tally, with_causes};
 use super::watch::{answer, beside, until_stop};
-use super::{KEEP_DAYS, VALIDATION_PREFIX};
+use super::{KEEP_DAYS, VALIDATION_PREFIX, left_out};
 use crate::Engine;
 
 /// Documents that are looked up at a time.
@@ -270,6 +270,7 @@ impl Work<'_> {
             })
             .collect();
         let outcomes = self.engine.ingest_batch(self.claimed.attempt.pair, documents).await;
+        left_out::tell(self.claimed, self.progress.skipped, &step, &links, &outcomes);
         let record = tally(step, &links, outcomes)?;
         let done = record.progress;
         let attempts = &self.engine.backends().attempts;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use futures::{TryStreamExt, stream};
+use futures::TryStreamExt;
+use futures::stream::FuturesUnordered;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use trove_domain::error::StoreError;
@@ -62,16 +63,22 @@ impl Engine {
         // Before the documents: what changes from now on is for the next time.
         let sets = self.backends().document_sets.unsynced().await?;
         let groups = self.backends().groups.unsynced().await?;
-        let pages = stream::try_unfold(None, |after: Option<DocumentId>| async move {
-            let dirty = self.backends().documents.list_dirty(after.as_ref(), PAGE).await?;
-            let last = dirty.last().map(|last| last.id.clone());
-            Ok::<_, IngestError>(last.map(|last| (dirty, Some(last))))
-        });
-        let treated = pages
-            .map_ok(|dirty| self.sync_page(dirty))
-            .try_buffer_unordered(PAGES_MAX)
-            .try_fold(0, async |sum: u64, page| Ok(sum + page))
-            .await?;
+        let mut pages = FuturesUnordered::new();
+        let (mut after, mut is_all, mut treated) = (None::<DocumentId>, false, 0);
+        loop {
+            while !is_all && pages.len() < PAGES_MAX {
+                let dirty = self.backends().documents.list_dirty(after.as_ref(), PAGE).await?;
+                match dirty.last() {
+                    Some(last) => after = Some(last.id.clone()),
+                    None => is_all = true,
+                }
+                if !is_all {
+                    pages.push(self.sync_page(dirty));
+                }
+            }
+            let Some(page) = pages.try_next().await? else { break };
+            treated += page;
+        }
         if !sets.is_empty() {
             self.backends().document_sets.finish_sync(&sets).await?;
         }

@@ -21,8 +21,8 @@ use super::multipart::{broken, is_multipart};
 use crate::Settings;
 use crate::error::{ApiError, Refusal};
 
-/// Most parts of a form.
-const PARTS_MAX: usize = 20_000;
+/// Most parts of a form: each file of them is written to the disk by itself.
+const PARTS_MAX: usize = 1_000;
 
 /// Largest text of a form.
 const TEXT_BYTES_MAX: usize = 1024 * 1024;
@@ -144,7 +144,7 @@ impl Passing<'_> {
             let mut part = part.map_err(|error| broken(&error))?;
             parts += 1;
             if parts > PARTS_MAX {
-                return Err(Refusal::PayloadTooLarge.into());
+                return Err(Refusal::TooManyParts { part: FILES, limit: PARTS_MAX }.into());
             }
             let name = part.name().unwrap_or_default().to_owned();
             let file = part.content_disposition().and_then(|said| said.get_filename());
@@ -190,7 +190,7 @@ impl Passing<'_> {
         while let Some(bytes) = self.more(part).await? {
             text.extend_from_slice(&bytes);
             if text.len() > TEXT_BYTES_MAX {
-                return Err(Refusal::PayloadTooLarge);
+                return Err(Refusal::PartTooLarge { part: REMOVAL, limit: TEXT_BYTES_MAX });
             }
         }
         Ok(String::from_utf8_lossy(&text).into_owned())

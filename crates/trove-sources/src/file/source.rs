@@ -260,18 +260,19 @@ impl Source for Files {
         let mut files = stream::iter(reads).buffered(AT_ONCE);
         while let Some((file, read)) = files.next().await {
             let (size, outcome) = read?;
-            let skipped = |reason| Skipped { name: file.name.clone(), reason };
             at += 1;
-            let part = id_of(file, &metadata.of(&file.name));
-            let part = part.map(|id| FailedPart::Document { id, link: None });
-            match (outcome, part) {
+            let id = id_of(file, &metadata.of(&file.name));
+            match (outcome, id) {
                 (Outcome::Document(document), _) => step.documents.push(*document),
-                (Outcome::Failed(message), Some(part)) => {
+                (Outcome::Failed(message), Some(id)) => {
+                    let part = FailedPart::Document { id, link: None };
                     let message = format!("{}: {message}", file.name);
                     step.failures.push(SourceFailure { part, message });
                 }
-                (Outcome::Skipped(reason) | Outcome::Failed(reason), _) => {
-                    step.skipped.push(skipped(reason));
+                (Outcome::Skipped(reason) | Outcome::Failed(reason), id) => {
+                    let key = || file.key.as_str().to_owned();
+                    let id = id.map_or_else(key, DocumentId::into_string);
+                    step.skipped.push(Skipped { id, reason: format!("{}: {reason}", file.name) });
                 }
             }
             bytes = bytes.saturating_add(size);

@@ -65,7 +65,7 @@ pub(super) async fn read_page(
 ) -> Result<(), SourceError> {
     let shown_address =
         page.address.parse().map_or_else(|_| page.address.to_owned(), |url| shown(&url));
-    let left = |reason: String| Skipped { name: shown_address.clone(), reason };
+    let left = |reason: String| Skipped { id: shown_address.clone(), reason };
     match fetched {
         Fetched::Page(fetched) => {
             if !web.belongs(crawl, page, &fetched.url) {
@@ -175,7 +175,7 @@ impl Web {
         let content = match self.content(fetched, false).await {
             Ok(content) => content,
             Err(Unread::Left(reason)) => {
-                progress.step.skipped.push(Skipped { name: named.to_owned(), reason });
+                progress.step.skipped.push(Skipped { id: named.to_owned(), reason });
                 return Ok(());
             }
             Err(Unread::Unavailable(error)) => {
@@ -195,7 +195,7 @@ impl Web {
         };
         if content.sections.iter().all(|section| section.text.trim().is_empty()) {
             let (name, reason) = (named.to_owned(), "there is no text on it".to_owned());
-            progress.step.skipped.push(Skipped { name, reason });
+            progress.step.skipped.push(Skipped { id: name, reason });
             return Ok(());
         }
         let texts = content.sections.iter().map(|section| section.text.as_str());
@@ -204,7 +204,7 @@ impl Web {
         crawl.worked += 1;
         if !crawl.is_new_content(hash) {
             let reason = "another page has the same title and text".to_owned();
-            progress.step.skipped.push(Skipped { name: named.to_owned(), reason });
+            progress.step.skipped.push(Skipped { id: named.to_owned(), reason });
             return Ok(());
         }
         let sections = match kind {

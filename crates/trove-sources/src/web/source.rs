@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::stream;
 use serde_json::{Map, Value};
+use tokio::time::timeout;
 use trove_domain::port::{
     Checkpoint, FailedPart, FileStore, ListingStep, ReadWindow, Skipped, Source, SourceError,
     SourceFailure, SourceStep, TextExtractor,
@@ -274,7 +275,13 @@ impl Source for Web {
             Pages::Recursive(url) | Pages::Single(url) | Pages::Sitemap(url) => url,
             Pages::Upload(_) => return self.crawl(None, "read").await.map(drop),
         };
-        let answer = self.dialer.fetch(&Request::get(url.clone()), &|_| false).await;
+        let request = Request::get(url.clone());
+        let answer = timeout(self.limits.check, self.dialer.fetch(&request, &|_| false)).await;
+        let Ok(answer) = answer else {
+            let (url, limit) = (shown(url), self.limits.check.as_millis());
+            let message = format!("{url} did not answer within {limit} ms");
+            return Err(SourceError::Unavailable { message, retry_after: None, source: None });
+        };
         let message = match answer {
             Ok(answer) if answer.head.status < 400 => return Ok(()),
             Ok(answer) if matches!(answer.head.status, 429 | 500..) => {
@@ -311,7 +318,7 @@ impl Source for Web {
         if crawl.is_full {
             let pages = self.limits.pages;
             let reason = format!("it has more addresses than are followed (at most {pages})");
-            step.skipped.push(Skipped { name: self.name(), reason });
+            step.skipped.push(Skipped { id: self.name(), reason });
         }
         step.carry = crawl.carry(fingerprint);
         Ok(step)

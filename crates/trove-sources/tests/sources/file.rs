@@ -132,9 +132,17 @@ async fn what_cannot_be_read_is_said_and_the_rest_goes_on() {
     config["file_locations"].as_array_mut().unwrap().push("f4".into());
     let run = world.read(File, &config, None).await.unwrap();
     assert_eq!(run.ids(), ["FILE_CONNECTOR__f4"]);
-    let skipped: Vec<&str> = run.skipped.iter().map(|skipped| skipped.name.as_str()).collect();
-    assert_eq!(skipped, ["a.exe", "b.png", "c.txt", "missing.txt", "f4"]);
-    assert!(run.skipped[1].reason.contains("pictures"));
+    let skipped: Vec<(&str, &str)> =
+        run.skipped.iter().map(|left| (left.id.as_str(), left.reason.as_str())).collect();
+    let expected = [
+        ("FILE_CONNECTOR__f0", "a.exe: files of type `exe` are not read"),
+        ("FILE_CONNECTOR__f1", "b.png: there is nothing that finds text in pictures"),
+        ("FILE_CONNECTOR__f2", "c.txt: the file holds binary data, not text"),
+        ("FILE_CONNECTOR__f3", "missing.txt: the stored file is missing"),
+        ("FILE_CONNECTOR__f4", "f4: files of type `` are not read"),
+    ];
+    assert_eq!(skipped, expected);
+    // What cannot be read is not gone.
     let listed = world.list(File, &config).await.unwrap();
     assert!(listed.contains(&"FILE_CONNECTOR__f3".to_owned()), "what cannot be read is not gone");
     assert_eq!(left_in(&world), 0);

@@ -9,7 +9,7 @@ use diesel_async::{AsyncConnection, RunQueryDsl};
 use trove_domain::cc_pair::{CcPair, CcPairStatus};
 use trove_domain::error::StoreError;
 use trove_domain::id::{CcPairId, ConnectorId, CredentialId, GroupId};
-use trove_domain::indexing::{IndexingTrigger, StopReason};
+use trove_domain::indexing::StopReason;
 use trove_domain::job::NewJob;
 use trove_domain::port::{NewScheduledPair, PairRefusal};
 
@@ -81,13 +81,17 @@ impl Store {
             if connectors + credentials < 2 {
                 return Ok(Err(PairRefusal::Missing));
             }
-            let same: i64 = cc_pair::table
+            let pairs: Vec<(i32, String)> = cc_pair::table
                 .filter(cc_pair::connector_id.eq(new.connector.0))
-                .filter(cc_pair::credential_id.eq(new.credential.0))
-                .count()
-                .get_result(conn)
+                .select((cc_pair::credential_id, cc_pair::status))
+                .load(conn)
                 .await?;
-            if same > 0 {
+            // The connector goes with its last pair.
+            let deleting = CcPairStatus::Deleting.as_str();
+            if !pairs.is_empty() && pairs.iter().all(|(_, status)| status == deleting) {
+                return Ok(Err(PairRefusal::Deleting));
+            }
+            if pairs.iter().any(|(credential, _)| *credential == new.credential.0) {
                 return Ok(Err(PairRefusal::Exists));
             }
             if name_is_taken!(conn, &new.name, 0) {
@@ -201,20 +205,6 @@ impl Store {
                 end_pruning!(conn, id.0);
             }
             Ok(Ok(()))
-        })
-    }
-
-    #[tracing::instrument(name = "db.cc_pair.request_update", skip_all, fields(cc_pair.id = %id))]
-    pub(super) async fn ask_for_update(&self, id: CcPairId) -> Result<bool, StoreError> {
-        transact!(self, "cc_pair.request_update", |conn| {
-            let found = conn.lock_pairs(&[id.0]).await?;
-            // Whoever asked for everything gets the changes, too.
-            diesel::update(cc_pair::table.find(id.0))
-                .filter(cc_pair::indexing_trigger.is_null())
-                .set(cc_pair::indexing_trigger.eq(Some(IndexingTrigger::Update.as_str())))
-                .execute(conn)
-                .await?;
-            Ok(found > 0)
         })
     }
 

@@ -149,6 +149,7 @@ diesel::table! {
         owner_id -> Nullable<Guid>,
         created_at -> Instant,
         unfinished -> Bool,
+        needed_at -> Nullable<Instant>,
     }
 }
 

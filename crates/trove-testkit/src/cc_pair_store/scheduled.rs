@@ -4,7 +4,6 @@ use futures::future::join_all;
 use trove_domain::access::Role;
 use trove_domain::cc_pair::{AccessType, CcPair, CcPairStatus};
 use trove_domain::id::{CcPairId, ConnectorId, CredentialId, GroupId, UserId};
-use trove_domain::indexing::IndexingTrigger;
 use trove_domain::port::{ConnectorRemoval, CredentialRemoval, NewConnector, NewCredential};
 use trove_domain::port::{NewScheduledPair, PairRefusal};
 use uuid::Uuid;
@@ -248,27 +247,6 @@ pub async fn a_scheduled_pair_is_paused_and_goes_on(stores: &Stores) {
     assert_eq!(pause(CcPairId(4711), true).await, Err(PairRefusal::Missing));
     assert_eq!(pause(CcPair::DEFAULT, true).await, Err(PairRefusal::NotScheduled));
     assert_eq!(status(stores, CcPair::DEFAULT).await, CcPairStatus::Active);
-}
-
-/// Also while the pair runs: what has changed meanwhile is for the run after it.
-pub async fn a_run_and_a_look_at_what_is_gone_are_asked_for(stores: &Stores) {
-    let id = made(stores, "p").await.id;
-    let trigger = async || {
-        let all = stores.attempts.schedules(None, 100).await.unwrap();
-        all.into_iter().find(|(pair, _)| *pair == id).unwrap().1.trigger
-    };
-    let schedule = stores.attempts.schedules(None, 100).await.unwrap().remove(0).1;
-    let plan = schedule.due(at(3)).unwrap();
-    stores.attempts.begin(id, &schedule, plan, at(3)).await.unwrap().unwrap();
-    assert_eq!(trigger().await, None);
-    assert!(stores.pairs.request_update(id).await.unwrap());
-    assert_eq!(trigger().await, Some(IndexingTrigger::Update));
-    let other = made(stores, "q").await.id;
-    stores.attempts.set_trigger(&[other], IndexingTrigger::Reindex).await.unwrap();
-    assert!(stores.pairs.request_update(other).await.unwrap());
-    let all = stores.attempts.schedules(Some(id), 100).await.unwrap();
-    assert_eq!(all[0].1.trigger, Some(IndexingTrigger::Reindex));
-    assert!(!stores.pairs.request_update(CcPairId(4711)).await.unwrap());
 }
 
 /// With its documents, which other people read then.

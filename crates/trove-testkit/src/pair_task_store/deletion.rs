@@ -7,7 +7,7 @@ use trove_domain::id::{ConnectorId, CredentialId};
 use trove_domain::indexing::StopReason;
 use trove_domain::indexing::task::TaskKind;
 use trove_domain::port::{
-    Control, NewConnector, NewCredential, NewScheduledPair, TaskEnd, Unlinked,
+    Control, NewConnector, NewCredential, NewScheduledPair, PairRefusal, TaskEnd, Unlinked,
 };
 use uuid::Uuid;
 
@@ -179,6 +179,35 @@ pub async fn a_deleted_pair_takes_its_connector_along_unless_another_one_needs_i
         let left = stores.connectors.get(connector).await.unwrap();
         assert_eq!(left.is_some(), connectors_left);
         assert!(stores.credentials.get(pair.credential).await.unwrap().is_some());
+    }
+}
+
+/// It would go with the others.
+pub async fn a_connector_that_goes_gets_no_other_pair(stores: &Stores) {
+    let connector = connector(stores, "c").await;
+    let new = async |name: &str| NewScheduledPair {
+        name: name.to_owned(),
+        connector,
+        credential: credential(stores).await,
+        access_type: trove_domain::cc_pair::AccessType::Private,
+        groups: [].into(),
+        auto_sync_options: None,
+        creator: None,
+        created_at: at(0),
+    };
+    let first = new("a").await;
+    let (a, again) = (stores.pairs.associate(first.clone()).await.unwrap().unwrap(), first);
+    let b = stores.pairs.associate(new("b").await).await.unwrap().unwrap();
+    delete(stores, a.id, 1).await;
+    // Another one is there still, with which it stays.
+    let third = new("third").await;
+    let c = stores.pairs.associate(third).await.unwrap().unwrap();
+    for pair in [b.id, c.id] {
+        delete(stores, pair, 2).await;
+    }
+    for new in [new("d").await, NewScheduledPair { name: "e".to_owned(), ..again }] {
+        let refused = stores.pairs.associate(new).await.unwrap();
+        assert_eq!(refused, Err(PairRefusal::Deleting));
     }
 }
 

@@ -56,6 +56,12 @@ pub enum PairError {
     /// It is being deleted.
     #[error("CC Pair {0} is being deleted")]
     Deleting(CcPairId),
+    /// The connector is being deleted with all the pairs that it has.
+    #[error(
+        "connector {0} is being deleted with its last pair, and takes no other one; make a new \
+         connector, or wait until this one is gone when the new one is to have its name"
+    )]
+    ConnectorDeleting(ConnectorId),
     /// It is being pruned.
     #[error("CC Pair {0} is being pruned already")]
     Pruning(CcPairId),
@@ -138,6 +144,7 @@ impl Classify for PairError {
             | Self::UnknownGroup
             | Self::NotScheduled
             | Self::Deleting(_)
+            | Self::ConnectorDeleting(_)
             | Self::NothingToSwap(_)
             | Self::OtherSource { .. }
             | Self::OptionsTooLarge

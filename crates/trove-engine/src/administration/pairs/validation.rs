@@ -45,14 +45,21 @@ impl Engine {
             let (credential, connector) = (credential.details.source.as_str(), source.as_str());
             return Err(PairError::OtherSource { credential, connector });
         }
-        let settings = self.source_settings(connector, credential);
+        let settings = self.source_settings(connector, credential).await;
         let settings = settings.map_err(|error| PairError::Validation(told(&error)))?;
         let Some(sources) = self.backends().sources.clone() else { return Ok(()) };
         let check = async { sources.open(settings).await?.check().await };
-        match tokio::time::timeout(self.config().source_check_timeout, check).await {
+        let limit = self.config().source_check_timeout;
+        match tokio::time::timeout(limit, check).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(PairError::Validation(told(&error))),
-            Err(_) => Err(PairError::Validation("the source does not answer in time".to_owned())),
+            Err(_) => {
+                let (source, limit) = (source.as_str(), limit.as_millis());
+                Err(PairError::Validation(format!(
+                    "{source} did not say within {limit} ms whether it can be read \
+                     (indexing.source_check_timeout_ms); look whether it answers, and try again"
+                )))
+            }
         }
     }
 }

@@ -99,7 +99,7 @@ impl Input for UploadOptions {
     request_body(content = UploadBody, content_type = "multipart/form-data"),
     responses(
         (status = 200, description = "The files.", body = UploadReply),
-        (status = 400, description = "There are two archives or too many files, an archive is \
+        (status = 400, description = "There are two archives or too many files or parts, an archive is \
             damaged or holds too much, or what it says about its files cannot be read.",
             body = crate::error::ErrorBody),
         (status = 413, description = "A file, or all of it, is too large.",

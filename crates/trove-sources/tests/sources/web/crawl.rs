@@ -49,7 +49,7 @@ async fn equal_pages_are_one_document() {
     site.page("/b", "Same", &[]);
     let run = world.read(Web, &config(&site, "/"), None).await.unwrap();
     assert_eq!(run.ids(), [site.url("/"), site.url("/a")]);
-    assert_eq!(run.skipped[0].name, site.url("/b"));
+    assert_eq!(run.skipped[0].id, site.url("/b"));
 }
 
 /// S6: the address at the end of redirects is the id.
@@ -168,7 +168,7 @@ async fn files_are_read_by_their_type_and_charsets_by_their_name() {
     assert_eq!(title("/n%20otes.txt"), "n otes.txt");
     assert_eq!((title("/l"), title("/m")), ("Café".to_owned(), "Привет".to_owned()));
     assert_eq!(run.document(&site.url("/m")).sections[0].text, "мир");
-    let skipped: Vec<&str> = run.skipped.iter().map(|skipped| skipped.name.as_str()).collect();
+    let skipped: Vec<&str> = run.skipped.iter().map(|skipped| skipped.id.as_str()).collect();
     assert_eq!(skipped, [site.url("/i.png"), site.url("/empty")]);
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::json;
+use tokio::net::TcpListener;
 use trove_domain::port::{ExtractError, ExtractedText, FileKey, SourceError, TextExtractor};
 use trove_domain::source::DocumentSource::{File, Web};
 use trove_sources::CrawlLimits;
@@ -128,4 +129,20 @@ async fn names_of_files_lead_nowhere_cve_2026_24478() {
     assert_eq!(run.documents.len(), 4, "{:?} {:?}", run.failures, run.skipped);
     let after: Vec<_> = std::fs::read_dir(world.directory.path()).unwrap().collect();
     assert_eq!(before.len(), after.len());
+}
+
+/// Whoever connects it learns which one it is, before the request is over.
+#[tokio::test]
+async fn a_page_that_hangs_is_named_by_the_check() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/slow", listener.local_addr().unwrap());
+    let mut world = World::new(Setting::default());
+    world.sources.crawl.check = Duration::from_millis(50);
+    let source = world.open(Web, &json!({ "base_url": url })).await.unwrap();
+    // Connections are taken, and nobody answers.
+    let SourceError::Unavailable { message, .. } = source.check().await.unwrap_err() else {
+        panic!("it may answer another time")
+    };
+    assert_eq!(message, format!("{url} did not answer within 50 ms"));
+    drop(listener);
 }

@@ -1,0 +1,1 @@
+ALTER TABLE stored_file DROP COLUMN needed_at;
