@@ -14,7 +14,7 @@ fn text(bytes: Vec<u8>) -> String {
 #[tokio::test]
 async fn connectors_are_listed_and_shown_while_the_service_runs() {
     let temp = tempfile::tempdir().unwrap();
-    let mut service = Service::start(temp.path()).await;
+    let service = Service::start(temp.path()).await;
     let key = fs::read_to_string(temp.path().join("admin-key")).unwrap();
     let body = json!({"name": "site\u{1b}[31m", "source": "web", "input_type": "load_state",
         "connector_specific_config": {"base_url": "https://example.com"}, "refresh_freq": 1800,
@@ -48,10 +48,6 @@ async fn connectors_are_listed_and_shown_while_the_service_runs() {
     assert_eq!(serde_json::from_slice::<Value>(&shown).unwrap(), listed[0]);
     let error = refused(connector(&["show", "4711"]), 1).await;
     assert!(error.contains("there is no connector 4711"), "{error}");
-    // Whoever asks for something learns that there is nobody to do it.
-    service.kill().await;
-    let asked = text(run(connector(&["run", &id])).await.stdout);
-    assert!(asked.contains("no service uses") && asked.contains("when one does"), "{asked}");
 }
 
 async fn made(service: &Service, path: &str, body: &Value) -> Value {
@@ -71,7 +67,7 @@ async fn a_site_is_read_searched_read_again_and_paused() {
     let temp = tempfile::tempdir().unwrap();
     let mut command = trove(&["serve", "--listen", "127.0.0.1:0", "--data-dir"]);
     command.arg(temp.path()).env("TROVE__INDEXING__ALLOWED_NETWORKS", "127.0.0.0/8");
-    let service = Service::start_with(command, temp.path()).await;
+    let mut service = Service::start_with(command, temp.path()).await;
     let connector = json!({"name": "harbour", "source": "web", "input_type": "load_state",
         "connector_specific_config": {"base_url": site.address}, "refresh_freq": null,
         "access_type": "public"});
@@ -138,6 +134,15 @@ async fn a_site_is_read_searched_read_again_and_paused() {
         command.args(wrong).arg("--data-dir").arg(temp.path());
         assert!(refused(command, 1).await.contains("4711"));
     }
+    // Whoever asks for something learns that there is nobody to do it.
+    made(&service, "/api/manage/admin/connector-with-mock-credential", &connector).await;
+    let shown = run(&["status", "--json"]).await.stdout;
+    let shown: Vec<Value> = serde_json::from_slice(&shown).unwrap();
+    let id =
+        shown.iter().find(|shown| shown["name"] == "harbour").unwrap()["connector_id"].to_string();
+    service.kill().await;
+    let asked = text(run(&["run", &id]).await.stdout);
+    assert!(asked.contains("no service uses") && asked.contains("when one does"), "{asked}");
 }
 
 fn own((path, status): (&str, u16)) -> (String, u16) {
