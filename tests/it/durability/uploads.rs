@@ -197,7 +197,10 @@ impl World<'_> {
         loop {
             let shown = self.shown(&service).await;
             let status = shown["last_index_attempt_status"].as_str().unwrap_or_default();
-            assert!(!["failed", "completed_with_errors"].contains(&status), "{shown}");
+            if ["failed", "completed_with_errors"].contains(&status) {
+                let path = format!("{ADMIN}/cc-pair/{}/index-attempts?page_size=1", self.pair);
+                panic!("{}", service.get(&path).await.unwrap().text().await.unwrap());
+            }
             if shown["indexing"] == false && shown["num_docs_indexed"] == current.len() {
                 break;
             }

@@ -21,11 +21,11 @@ pub const SYNC_QUEUE: &str = "sync";
 const SYNC_KIND: &str = "sync_documents";
 
 /// Documents per step: small enough to go on soon after an interruption.
-const PAGE: u32 = 256;
+const PAGE: u32 = 500;
 
 /// Steps at the same time: the database and the index have something to do each, and writes of the
 /// index share what it costs to make them durable.
-const PAGES_MAX: usize = 4;
+const PAGES_MAX: usize = 6;
 
 /// A job whose worker is silent for this long is taken over.
 const LEASE: Duration = Duration::from_mins(2);
