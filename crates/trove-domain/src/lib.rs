@@ -20,6 +20,7 @@ pub mod api_key;
 pub mod audit;
 pub mod boost;
 pub mod cc_pair;
+pub mod chat;
 pub mod chunk;
 pub mod connector;
 pub mod credential;
