@@ -198,8 +198,11 @@ impl World<'_> {
             let shown = self.shown(&service).await;
             let status = shown["last_index_attempt_status"].as_str().unwrap_or_default();
             if ["failed", "completed_with_errors"].contains(&status) {
-                let path = format!("{ADMIN}/cc-pair/{}/index-attempts?page_size=1", self.pair);
-                panic!("{}", service.get(&path).await.unwrap().text().await.unwrap());
+                for of in ["index-attempts", "errors"] {
+                    let path = format!("{ADMIN}/cc-pair/{}/{of}?page_size=3", self.pair);
+                    println!("{}", service.get(&path).await.unwrap().text().await.unwrap());
+                }
+                panic!("{shown}");
             }
             if shown["indexing"] == false && shown["num_docs_indexed"] == current.len() {
                 break;
