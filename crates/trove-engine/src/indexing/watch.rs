@@ -85,6 +85,7 @@ mod tests {
         let held = Arc::new(Mutex::new(0));
         let work = async {
             let mut held = held.lock().await;
+            // The clock is paused: it jumps past the next beats, and nothing waits.
             tokio::time::sleep(HEARTBEAT * 2).await;
             *held += 1;
         };
